@@ -126,7 +126,10 @@ func (c *Check) Bind(decode func(options any) error) (Func, error) {
 }
 
 // A Problem is a fault that parsing found, a node of its document.
-type Problem struct{ Finding }
+type Problem struct {
+	Finding
+	Dialects []string // those under which it is none
+}
 
 // Span returns where the problem is.
 func (p *Problem) Span() source.Span { return p.Finding.Span }
@@ -272,6 +275,9 @@ type Pass struct {
 	origin   *Origin
 	out      *[]Finding
 }
+
+// Object returns what the node is, or is a part of: what messages name first.
+func (p *Pass) Object() Object { return p.object }
 
 // Reportf reports a problem at span.
 func (p *Pass) Reportf(span source.Span, format string, args ...any) {
