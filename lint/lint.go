@@ -16,6 +16,7 @@ import (
 	"iter"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
 )
@@ -103,6 +104,25 @@ func clone[O any](o O) O {
 	return o
 }
 
+// And returns a Handler that calls h and then other, for a check that looks at
+// nodes of two types. Both take the same options.
+func (h Handler) And(other Handler) Handler {
+	return Handler{defaults: h.defaults, bind: func(decode func(any) error) (Func, error) {
+		first, err := h.bind(decode)
+		if err != nil {
+			return nil, err
+		}
+		second, err := other.bind(decode)
+		if err != nil {
+			return nil, err
+		}
+		return func(p *Pass, node any) {
+			first(p, node)
+			second(p, node)
+		}, nil
+	}}
+}
+
 // Problems returns the Handler of a check that reports what parsing found: the
 // [Problem] nodes that bear its ID.
 func Problems() Handler {
@@ -170,7 +190,21 @@ type Language struct {
 
 // A Project is all the documents of a run; it is itself the node of checks that
 // look across files. It does not change while checks run.
-type Project struct{ Documents []Document }
+type Project struct {
+	Documents []Document
+	derived   sync.Map // reflect.Type → func() any
+}
+
+// Derive returns what build makes of the project: an index, say, that many
+// nodes are looked up in. It is built once for each type T and shared.
+func Derive[T any](p *Project, build func(*Project) T) T {
+	key := reflect.TypeFor[T]()
+	once, ok := p.derived.Load(key)
+	if !ok {
+		once, _ = p.derived.LoadOrStore(key, sync.OnceValue(func() any { return build(p) }))
+	}
+	return once.(func() any)().(T)
+}
 
 // All returns every node of type N in the project.
 func All[N any](p *Project) iter.Seq[N] {

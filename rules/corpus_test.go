@@ -88,7 +88,7 @@ func TestCorpusCounts(t *testing.T) {
 		total.records += got.records
 		total.groups += got.groups
 		if other && want[path] == (counts{}) {
-			if got.alerts+got.records == 0 {
+			if got.alerts+got.records == 0 && !strings.HasPrefix(path, "rules/other/unparsable/") {
 				t.Errorf("%s: no rule is read", path)
 			}
 			return

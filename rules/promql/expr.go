@@ -10,6 +10,7 @@ package promql
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/prometheus/promql/parser"
@@ -188,6 +189,44 @@ func (e *Expr) Normal() string {
 		return strings.Join(strings.Fields(e.Text.Value), " ")
 	}
 	return normal(e.Root)
+}
+
+// Mentions reports whether the expression names a label anywhere: in a matcher,
+// a grouping, a matching clause, or as a string that a function may take for one.
+func (e *Expr) Mentions(label string) bool {
+	found := false
+	e.Inspect(func(n parser.Node, _ []parser.Node) {
+		switch n := n.(type) {
+		case *parser.VectorSelector:
+			for _, m := range n.LabelMatchers {
+				found = found || m.Name == label
+			}
+		case *parser.AggregateExpr:
+			found = found || !n.Without && slices.Contains(n.Grouping, label)
+		case *parser.BinaryExpr:
+			if m := n.VectorMatching; m != nil {
+				found = found || slices.Contains(m.Include, label) || m.On && slices.Contains(m.MatchingLabels, label)
+			}
+		case *parser.StringLiteral:
+			found = found || n.Val == label
+		}
+	})
+	return found
+}
+
+// Constant reports whether the expression reads no series at all, as that of a
+// watchdog: vector(1).
+func (e *Expr) Constant() bool {
+	if e.Root == nil {
+		return false
+	}
+	constant := true
+	e.Inspect(func(n parser.Node, _ []parser.Node) {
+		if _, ok := n.(*parser.VectorSelector); ok {
+			constant = false
+		}
+	})
+	return constant
 }
 
 // Unwrap returns the expression inside any number of parentheses.

@@ -248,6 +248,21 @@ func (t *Template) At(n parse.Node) source.Span {
 	return t.Text.Span(at, len(value))
 }
 
+// Literal returns the text of a text node without the blank space around it.
+// The second result is false if the place of it can't be told.
+func (t *Template) Literal(n *parse.TextNode) (source.Text, bool) {
+	text := strings.TrimSpace(string(n.Text))
+	at := int(n.Position()) - t.offset
+	if at < 0 || at > len(t.Text.Value) {
+		return source.Text{}, false
+	}
+	i := strings.Index(t.Text.Value[at:], text)
+	if i < 0 {
+		return source.Text{}, false
+	}
+	return t.Text.Slice(at+i, at+i+len(text)), true
+}
+
 // word returns the span of s, which the parser placed at or shortly after at:
 // for chained fields it reports the place of the last of them.
 func (t *Template) word(at int, s string) source.Span {
