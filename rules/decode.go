@@ -88,7 +88,8 @@ func (d *objectDecoder) visit(n *yaml.Node) (*yaml.Node, bool) {
 	}
 	d.visits--
 	if d.visits == 0 {
-		d.problem("syntax/yaml", lint.Error, d.doc.Span(n), "aliases expand the document to more than %d times its size: the rest of it was not read", maxAliases)
+		d.problem("syntax/yaml", lint.Error, d.start(n), "aliases expand the document to more than %d times its size: the rest of it was not read", maxAliases)
+		d.visits--
 	}
 	return n, d.visits > 0
 }
@@ -100,6 +101,9 @@ func (d *objectDecoder) text(n *yaml.Node) source.Text {
 
 // problem reports a fault of the object at work, which the message names first.
 func (d *objectDecoder) problem(check string, severity lint.Severity, span source.Span, format string, args ...any) *lint.Problem {
+	if d.visits < 0 { // what was not read can't be judged
+		return &lint.Problem{}
+	}
 	message := fmt.Sprintf(format, args...)
 	if d.object.Kind != "" {
 		message = d.object.String() + ": " + message
@@ -265,7 +269,7 @@ func (d *objectDecoder) metadata(n *yaml.Node) {
 	}
 	for _, e := range d.entries(n) {
 		if key := e.key.Value; key == "labels" || key == "annotations" {
-			d.labelMap(e.value, "metadata."+key, false)
+			d.labels(e.value, "metadata."+key, false)
 		}
 	}
 }
@@ -379,10 +383,8 @@ func (d *objectDecoder) group(n *yaml.Node, fields fieldSet) *Group {
 	g := &Group{File: d.file, span: d.start(n)}
 	origin := *d.file.origin
 	g.origin = &origin
-	if name := field(n, "name"); name != nil && follow(name).Kind == yaml.ScalarNode && !isNull(follow(name)) {
-		g.Name = d.text(name)
-		origin.Group = g.Name.Value
-	}
+	g.Name = d.nameField(n, "name")
+	origin.Group = g.Name.Value
 	d.origin = g.origin
 	d.object = g.Object()
 	object := d.object
@@ -398,37 +400,23 @@ func (d *objectDecoder) group(n *yaml.Node, fields fieldSet) *Group {
 	for _, e := range entries {
 		t := d.text(e.key)
 		g.span = g.span.Union(t.All())
+		if !slices.Contains(fields.group, e.key.Value) {
+			d.unknown(e.key, "rule group", fields.group)
+			continue
+		}
 		switch e.key.Value {
 		case "name":
-			d.scalar(e, fields)
+			d.scalar(e)
 		case "interval":
 			g.Interval = d.duration(e)
 		case "query_offset":
-			if !fields.has(fields.group, "query_offset") {
-				d.unknown(e.key, "rule group", fields.group)
-				break
-			}
 			g.QueryOffset = d.duration(e)
 		case "limit":
-			if !fields.has(fields.group, "limit") {
-				d.unknown(e.key, "rule group", fields.group)
-				break
-			}
 			g.Limit = d.integer(e)
 		case "labels":
-			if !fields.has(fields.group, "labels") {
-				d.unknown(e.key, "rule group", fields.group)
-				break
-			}
 			g.Labels = d.labels(e.value, "group label", false)
 		case "rules":
 			rules = e.value
-		case "partial_response_strategy":
-			if !slices.Contains(fields.group, e.key.Value) {
-				d.unknown(e.key, "rule group", fields.group)
-			}
-		default:
-			d.unknown(e.key, "rule group", fields.group)
 		}
 		if e.value.Kind == yaml.ScalarNode {
 			g.span = g.span.Union(d.text(e.value).All())
@@ -466,18 +454,21 @@ func (d *objectDecoder) group(n *yaml.Node, fields fieldSet) *Group {
 
 func (d *objectDecoder) rule(n *yaml.Node, g *Group, fields fieldSet) *Rule {
 	r := &Rule{Group: g, Index: len(g.Rules), span: d.start(n)}
+	r.Alert, r.Record = d.nameField(n, "alert"), d.nameField(n, "record")
+	d.object = r.Object()
 	entries := d.entries(n)
-	for _, e := range entries {
-		if e.value.Kind == yaml.ScalarNode && !isNull(e.value) {
-			switch e.key.Value {
-			case "alert":
+	if r.Alert.IsZero() && r.Record.IsZero() { // the name may come by a merge key
+		for _, e := range entries {
+			switch {
+			case e.value.Kind != yaml.ScalarNode || isNull(e.value):
+			case e.key.Value == "alert":
 				r.Alert = d.text(e.value)
-			case "record":
+			case e.key.Value == "record":
 				r.Record = d.text(e.value)
 			}
 		}
+		d.object = r.Object()
 	}
-	d.object = r.Object()
 	switch {
 	case r.Alert.Value != "":
 		r.place = r.Alert.All()
@@ -491,13 +482,13 @@ func (d *objectDecoder) rule(n *yaml.Node, g *Group, fields fieldSet) *Rule {
 	for i := range entries {
 		e := &entries[i]
 		r.span = r.span.Union(d.text(e.key).All())
-		if !fields.has(fields.rule, e.key.Value) {
+		if !slices.Contains(fields.rule, e.key.Value) {
 			d.unknown(e.key, "rule", fields.rule)
 			continue
 		}
 		switch e.key.Value {
 		case "alert", "record":
-			d.scalar(*e, fields)
+			d.scalar(*e)
 		case "expr":
 			expr = e
 		case "for":
@@ -512,10 +503,10 @@ func (d *objectDecoder) rule(n *yaml.Node, g *Group, fields fieldSet) *Rule {
 			annotations = e
 			r.Annotations = d.labels(e.value, "annotation", r.IsAlert())
 		}
-		r.span = r.span.Union(d.end(e.value))
+		r.span = r.span.Union(d.doc.Span(e.value))
 	}
 	d.name(r)
-	d.expression(r, expr, fields)
+	d.expression(r, expr)
 	if r.Record.Value != "" {
 		if annotations != nil && len(r.Annotations) > 0 {
 			d.schema(d.text(annotations.key).All(), "a recording rule has no annotations: nobody ever reads them; remove them")
@@ -528,6 +519,14 @@ func (d *objectDecoder) rule(n *yaml.Node, g *Group, fields fieldSet) *Rule {
 		}
 	}
 	return r
+}
+
+// nameField returns the text of a scalar field, or the zero text.
+func (d *objectDecoder) nameField(n *yaml.Node, name string) source.Text {
+	if v := follow(field(n, name)); v != nil && v.Kind == yaml.ScalarNode && !isNull(v) {
+		return d.text(v)
+	}
+	return source.Text{}
 }
 
 func (d *objectDecoder) name(r *Rule) {
@@ -550,7 +549,7 @@ func (d *objectDecoder) name(r *Rule) {
 	}
 }
 
-func (d *objectDecoder) expression(r *Rule, e *entry, fields fieldSet) {
+func (d *objectDecoder) expression(r *Rule, e *entry) {
 	switch {
 	case e == nil:
 		d.schema(r.place, "has no expr: there is nothing to evaluate")
@@ -587,15 +586,6 @@ func (d *objectDecoder) expression(r *Rule, e *entry, fields fieldSet) {
 	if d.file.Kind == VMRule && r.Expr.Root == nil {
 		r.Expr.Errors = nil // MetricsQL, which has more than PromQL
 	}
-	_ = fields
-}
-
-// end returns the span of what may be the last part of a rule.
-func (d *objectDecoder) end(n *yaml.Node) source.Span {
-	if n.Kind == yaml.ScalarNode {
-		return d.text(n).All()
-	}
-	return d.doc.Span(n)
 }
 
 // itemSpan returns the dash of an empty list item, which has no bytes of its own.
@@ -617,12 +607,9 @@ func (d *objectDecoder) place(n *yaml.Node, other source.Span) source.Span {
 	return other
 }
 
-// labels reads a map of labels or annotations.
+// labels reads a map of labels or annotations; templates says that Prometheus
+// expands the values.
 func (d *objectDecoder) labels(n *yaml.Node, what string, templates bool) []Entry {
-	return d.labelMap(n, what, templates)
-}
-
-func (d *objectDecoder) labelMap(n *yaml.Node, what string, templates bool) []Entry {
 	n, ok := d.visit(n)
 	if !ok || isNull(n) {
 		return nil
@@ -728,7 +715,7 @@ func quoteFix(t source.Text) []lint.Fix {
 }
 
 // scalar checks a field that must be text.
-func (d *objectDecoder) scalar(e entry, fields fieldSet) {
+func (d *objectDecoder) scalar(e entry) {
 	if isNull(e.value) {
 		return
 	}
@@ -741,7 +728,6 @@ func (d *objectDecoder) scalar(e entry, fields fieldSet) {
 		p := d.schema(t.All(), "%s is a %s to YAML, and the API server takes only text: write %q", e.key.Value, typeName(e.value.ShortTag()), t.Value)
 		p.Fixes = quoteFix(t)
 	}
-	_ = fields
 }
 
 func (d *objectDecoder) integer(e entry) source.Text {
@@ -775,8 +761,7 @@ func (d *objectDecoder) duration(e entry) Duration {
 		return Duration{Text: t} // the operator drops it
 	}
 	if d.kube && e.value.Style == 0 && e.value.ShortTag() != "!!str" && t.Value != "0" {
-		p := d.schema(t.All(), "%s: %s has no unit: write %ss, %sm or %sh", e.key.Value, t.Value, t.Value, t.Value, t.Value)
-		_ = p
+		d.schema(t.All(), "%s: %q has no unit: write %ss, %sm or %sh", e.key.Value, t.Value, t.Value, t.Value, t.Value)
 		return Duration{Text: t}
 	}
 	value, err := model.ParseDuration(t.Value)
@@ -795,7 +780,10 @@ func (d *objectDecoder) duration(e entry) Duration {
 func durationHint(s string) string {
 	const units = "ms, s, m, h, d, w, y"
 	number := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
-	if number == "" || strings.Trim(number, "0123456789.") != "" || len(s) > 30 {
+	if strings.Contains(number, ".") && strings.Trim(number, "0123456789.") == "" {
+		return "it has a fraction; write whole numbers of smaller units, as in 1h30m"
+	}
+	if number == "" || strings.Trim(number, "0123456789") != "" || len(s) > 30 {
 		return "write a number and a unit (" + units + "), as in 5m or 1h30m"
 	}
 	unit := strings.TrimSpace(s[len(number):])

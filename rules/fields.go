@@ -2,12 +2,8 @@
 
 package rules
 
-import "slices"
-
 // A fieldSet is the fields that a format has, in the order of its documentation.
 type fieldSet struct{ file, spec, group, rule []string }
-
-func (fieldSet) has(list []string, name string) bool { return slices.Contains(list, name) }
 
 // https://prometheus.io/docs/prometheus/latest/configuration/recording_rules/
 var plainFields = fieldSet{

@@ -291,6 +291,9 @@ func locate(s string, err error) (offset int, message string) {
 		for offset < len(s) && !utf8.RuneStart(s[offset]) {
 			offset--
 		}
+		if i := strings.LastIndexByte(s[:offset], '*'); i >= 0 && strings.HasPrefix(reason, "unknown anchor") {
+			offset = i
+		}
 		// The scanner looks one token ahead over the end of a line.
 		if offset < len(s) && (s[offset] == '\n' || s[offset] == '\r') && offset > 0 && s[offset-1] != '\n' {
 			offset--

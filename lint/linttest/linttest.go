@@ -46,6 +46,7 @@ import (
 	"github.com/monitoringlinter/monitoringlinter/lint/config"
 	"github.com/monitoringlinter/monitoringlinter/lint/filter"
 	"github.com/monitoringlinter/monitoringlinter/lint/fix"
+	"github.com/monitoringlinter/monitoringlinter/lint/reference"
 	"github.com/monitoringlinter/monitoringlinter/lint/report"
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
 )
@@ -126,34 +127,14 @@ func (s *Suite) documentation(t *testing.T, c *lint.Check) {
 		name, text string
 		hit        bool
 	}{{"Bad", c.Doc.Bad, true}, {"Good", c.Doc.Good, false}} {
-		found := Example(t, s.Languages, c, example.text)
-		if (len(found) > 0) != example.hit {
-			t.Errorf("Doc.%s has %d findings\n%s", example.name, len(found), example.text)
+		found, err := reference.Reference{Languages: s.Languages, Checks: s.Checks}.Example(c, example.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found = shown(found); (len(found) > 0) != example.hit {
+			t.Errorf("Doc.%s has %d findings\n%s\n%s", example.name, len(found), strings.Join(texts(found), "\n"), example.text)
 		}
 	}
-}
-
-// Example lints an example of a check's documentation under the options it
-// says, and returns what the check finds.
-func Example(t testing.TB, languages []lint.Language, c *lint.Check, text string) []lint.Finding {
-	t.Helper()
-	var conf *source.File
-	if c.Doc.Config != "" {
-		conf = source.NewFileString(configFile, "checks:\n  "+c.ID+":\n"+indent(c.Doc.Config, "    "))
-	} else if c.OptIn {
-		conf = source.NewFileString(configFile, "checks:\n  "+c.ID+": on\n")
-	}
-	r := &run{languages: languages, known: []*lint.Check{c}, checks: []*lint.Check{c}, config: conf,
-		files: []txtar.File{{Name: "example.yaml", Data: []byte(text)}}}
-	return shown(r.lint(t))
-}
-
-func indent(s, by string) string {
-	var b strings.Builder
-	for line := range strings.Lines(s) {
-		b.WriteString(by + line)
-	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
 // A run is one run of checks over files in memory.

@@ -123,6 +123,9 @@ func (e *Expr) parseErrors(err error) []Error {
 		return []Error{{e.Text.All(), err.Error()}}
 	}
 	var out []Error
+	if isSyntax(list[0].Err.Error()) {
+		list = list[:1] // what follows is said of a tree that is not what was meant
+	}
 	for _, pe := range list {
 		r := pe.PositionRange
 		if int(r.End) <= int(r.Start) {
@@ -139,6 +142,16 @@ func (e *Expr) parseErrors(err error) []Error {
 		}
 	}
 	return out
+}
+
+// isSyntax reports whether an error is one of the grammar, not of types.
+func isSyntax(message string) bool {
+	for _, prefix := range []string{"unexpected ", "unclosed ", "unterminated ", "bad ", "missing ", "no arguments "} {
+		if strings.HasPrefix(message, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // Experimental reports whether the expression is refused only for want of a

@@ -3,7 +3,6 @@
 package promql
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -88,7 +87,7 @@ var templateErrorPrefix = regexp.MustCompile(`^template: t:\d+: `)
 // only, so the text is parsed up to each action in turn.
 func (t *Template) locate(err error) Error {
 	message := templateErrorPrefix.ReplaceAllString(err.Error(), "")
-	actions := actionSpans(t.Text.Value)
+	actions := ActionRanges(t.Text.Value)
 	const most = 100 // of actions that are tried; the rest of the text is then marked as a whole
 	for i, a := range actions[:min(len(actions), most)] {
 		if _, err := parseTree(t.Text.Value[:a[1]]); err != nil {
@@ -107,8 +106,9 @@ func (t *Template) locate(err error) Error {
 	return Error{t.Text.All(), message}
 }
 
-// actionSpans returns the offsets of the template actions in s.
-func actionSpans(s string) [][2]int {
+// ActionRanges returns the offsets of the template actions in s, each with its
+// braces.
+func ActionRanges(s string) [][2]int {
 	var out [][2]int
 	for i := 0; ; {
 		n := strings.Index(s[i:], "{{")
@@ -147,7 +147,7 @@ func actionEnd(s string, i int) int {
 // Actions returns the texts of the actions of the template, with their braces.
 func (t *Template) Actions() []source.Text {
 	var out []source.Text
-	for _, a := range actionSpans(t.Text.Value) {
+	for _, a := range ActionRanges(t.Text.Value) {
 		out = append(out, t.Text.Slice(a[0], a[1]))
 	}
 	return out
@@ -277,34 +277,41 @@ func (t *Template) word(at int, s string) source.Span {
 	return t.Text.Span(at, min(at+len(s), len(value)))
 }
 
-// Line returns the span of the action that an error of text/template's
-// execution names by its line and column, as in "template: t:1:98: executing".
-func (t *Template) Line(err error) (source.Span, error) {
+// Action returns the span of the action that the node n stands in.
+func (t *Template) Action(n parse.Node) source.Span {
+	return t.action(int(n.Position()) - t.offset)
+}
+
+func (t *Template) action(at int) source.Span {
+	for _, a := range ActionRanges(t.Text.Value) {
+		if a[0] <= at && at <= a[1] {
+			return t.Text.Span(a[0], a[1])
+		}
+	}
+	return t.Text.All()
+}
+
+// Failure returns what an error of the template's execution says, without the
+// place that text/template puts in front of it, and the action at that place.
+func (t *Template) Failure(err error) (source.Span, string) {
 	m := executionError.FindStringSubmatch(err.Error())
 	if m == nil {
-		return t.Text.All(), err
+		return t.Text.All(), err.Error()
 	}
 	line, _ := strconv.Atoi(m[1])
-	col, _ := strconv.Atoi(m[2])
-	at := 0
+	at, _ := strconv.Atoi(m[2]) // in bytes, from 0
+	if line == 1 {
+		at -= t.offset
+	}
+	start := 0
 	for ; line > 1; line-- {
-		n := strings.IndexByte(t.Text.Value[at:], '\n')
+		n := strings.IndexByte(t.Text.Value[start:], '\n')
 		if n < 0 {
 			break
 		}
-		at += n + 1
+		start += n + 1
 	}
-	at += col
-	if m[1] == "1" {
-		at -= t.offset
-	}
-	at = min(max(at, 0), len(t.Text.Value))
-	for _, a := range actionSpans(t.Text.Value) {
-		if a[0] <= at && at <= a[1] {
-			return t.Text.Span(a[0], a[1]), errors.New(m[3])
-		}
-	}
-	return t.Text.All(), errors.New(m[3])
+	return t.action(start + at), m[3]
 }
 
-var executionError = regexp.MustCompile(`(?s)^(?:error executing template [^:]*: )?template: [^:]*:(\d+):(\d+): (?:executing "[^"]*" at )?(.*)$`)
+var executionError = regexp.MustCompile(`(?s)template: [^:]*:(\d+):(\d+): (?:executing "[^"]*" at )?(.*)$`)

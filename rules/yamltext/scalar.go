@@ -80,19 +80,7 @@ func (doc *Doc) Scalar(n *yaml.Node) (source.Text, bool) {
 	d := decoder{Builder: source.NewBuilder(doc.Text), src: doc.Value, pos: start}
 	d.properties()
 	token := d.pos
-	switch {
-	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
-		d.Grow(len(n.Value))
-		d.block(n.Style&yaml.LiteralStyle != 0, n.Value)
-	case n.Style&yaml.DoubleQuotedStyle != 0:
-		d.pos++
-		d.flow('"', len(n.Value))
-	case n.Style&yaml.SingleQuotedStyle != 0:
-		d.pos++
-		d.flow('\'', len(n.Value))
-	case n.Value != "":
-		d.flow(0, len(n.Value))
-	}
+	d.decode(n)
 	if d.Len() == 0 && n.Value == "" {
 		d.Mark(token, max(min(d.pos, len(doc.Value)), token))
 		return d.Text(), true
@@ -109,24 +97,59 @@ func (doc *Doc) Scalar(n *yaml.Node) (source.Text, bool) {
 	return b.Text(), false
 }
 
-// Span returns the source of a node from its first byte to the last of the
-// scalars in it.
+// Span returns the source of a node: a scalar without its quotes, a collection
+// from its first byte to its last.
 func (doc *Doc) Span(n *yaml.Node) source.Span {
+	if n.Kind == yaml.ScalarNode {
+		t, _ := doc.Scalar(n)
+		return t.All()
+	}
 	start := doc.Offset(n.Line, n.Column)
-	first := doc.Text.Span(start, start)
-	last := n
-	for last.Kind != yaml.ScalarNode && last.Kind != yaml.AliasNode && len(last.Content) > 0 {
-		last = last.Content[len(last.Content)-1]
+	return doc.Text.Span(start, max(doc.end(n), min(start+1, len(doc.Value))))
+}
+
+// end returns the offset of the end of a node.
+func (doc *Doc) end(n *yaml.Node) int {
+	at := doc.Offset(n.Line, n.Column)
+	switch {
+	case n.Kind == yaml.ScalarNode:
+		return doc.scalarEnd(n, at)
+	case n.Kind == yaml.AliasNode:
+		return min(at+1+len(n.Value), len(doc.Value))
+	case len(n.Content) > 0:
+		at = doc.end(n.Content[len(n.Content)-1])
+	case n.Style&yaml.FlowStyle != 0:
+		at++
 	}
-	switch last.Kind {
-	case yaml.ScalarNode:
-		t, _ := doc.Scalar(last)
-		return first.Union(t.All())
-	case yaml.AliasNode:
-		at := doc.Offset(last.Line, last.Column)
-		return first.Union(doc.Text.Span(at, min(at+1+len(last.Value), len(doc.Value))))
+	if n.Style&yaml.FlowStyle == 0 {
+		return at
 	}
-	return first.Union(doc.Text.Span(start, min(start+1, len(doc.Value))))
+	closing := byte(']')
+	if n.Kind == yaml.MappingNode {
+		closing = '}'
+	}
+	for i := at; i < len(doc.Value); i++ {
+		switch doc.Value[i] {
+		case closing:
+			return i + 1
+		case ' ', '\t', '\r', '\n', ',', ':':
+		case '#':
+			for i+1 < len(doc.Value) && doc.Value[i+1] != '\n' {
+				i++
+			}
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+// scalarEnd returns the offset after a scalar and its closing quote.
+func (doc *Doc) scalarEnd(n *yaml.Node, start int) int {
+	d := decoder{Builder: source.NewBuilder(doc.Text), src: doc.Value, pos: start}
+	d.properties()
+	d.decode(n)
+	return min(d.pos, len(doc.Value))
 }
 
 // Offset returns the offset in the text of a position as yaml.v3 reports it:
@@ -146,6 +169,23 @@ type decoder struct {
 	*source.Builder
 	src string
 	pos int
+}
+
+// decode reads the scalar n, at whose first byte after its properties the cursor is.
+func (d *decoder) decode(n *yaml.Node) {
+	switch {
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		d.Grow(len(n.Value))
+		d.block(n.Style&yaml.LiteralStyle != 0, n.Value)
+	case n.Style&yaml.DoubleQuotedStyle != 0:
+		d.pos++
+		d.flow('"', len(n.Value))
+	case n.Style&yaml.SingleQuotedStyle != 0:
+		d.pos++
+		d.flow('\'', len(n.Value))
+	case n.Value != "":
+		d.flow(0, len(n.Value))
+	}
 }
 
 func (d *decoder) peek(i int) byte {

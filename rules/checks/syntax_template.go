@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package checks
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"text/template/parse"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
+	prompkg "github.com/prometheus/prometheus/promql"
+	"github.com/prometheus/prometheus/template"
+
+	"github.com/monitoringlinter/monitoringlinter/lint"
+	"github.com/monitoringlinter/monitoringlinter/lint/source"
+	"github.com/monitoringlinter/monitoringlinter/rules"
+	"github.com/monitoringlinter/monitoringlinter/rules/promql"
+)
+
+var _ = add(lint.Check{
+	ID:       "syntax/template",
+	Severity: lint.Error,
+	Doc: lint.Doc{
+		Title: "template that Prometheus refuses, or that fails when the alert fires",
+		Why: `Prometheus parses the templates of labels and annotations when it loads a file, and refuses the file if one does not parse. It expands them only when an alert fires: a field that does not exist, or a function given the wrong type, then puts "<error expanding template: …>" in place of the text, at the worst moment.
+
+Templates are run with Prometheus' own functions. Faults that depend on the data of the moment are not reported.
+
+Braces that another renderer was to remove (Helm's {{ "{{" }}) print as braces in a file that Prometheus reads itself, and $labels outside of braces prints as it stands: both are warnings.`,
+		Bad: `groups:
+- name: queue
+  rules:
+  - alert: QueueLong
+    expr: queue_depth > 100
+    annotations:
+      summary: Queue {{ .queue }} has {{ $value | humanise }} entries.
+`,
+		Good: `groups:
+- name: queue
+  rules:
+  - alert: QueueLong
+    expr: queue_depth > 100
+    annotations:
+      summary: Queue {{ $labels.queue }} has {{ $value | humanize }} entries.
+`,
+		TurnOff: "Another program than Prometheus expands the templates, with functions of its own.",
+		Since:   "v0.1.0",
+		Refs:    []string{"https://prometheus.io/docs/prometheus/latest/configuration/template_reference/"},
+	},
+	Run: lint.On(checkSyntaxTemplate),
+})
+
+func checkSyntaxTemplate(p *lint.Pass, r *rules.Rule) {
+	if !r.IsAlert() {
+		return
+	}
+	for _, e := range r.Labels {
+		syntaxTemplateEntry(p, r, "label", e)
+	}
+	for _, e := range r.Annotations {
+		syntaxTemplateEntry(p, r, "annotation", e)
+	}
+}
+
+func syntaxTemplateEntry(p *lint.Pass, r *rules.Rule, what string, e rules.Entry) {
+	subject := fmt.Sprintf("%s %s %q", r.Object(), what, e.Key.Value)
+	t := e.Template
+	switch {
+	case t == nil:
+	case t.Err != nil:
+		p.Reportf(t.Err.Span, "%s is no valid template: %s%s", subject, t.Err.Message, syntaxTemplateHint(t.Err.Message))
+		return
+	default:
+		if at, message := syntaxTemplateFailure(t); message != "" {
+			p.Reportf(at, "%s fails when the alert fires: %s", subject, message)
+		}
+		if f, ok := syntaxTemplateLiteral(t); ok {
+			f.Message = subject + " " + f.Message
+			f.Severity = lint.Warning
+			p.Report(f)
+			return
+		}
+	}
+	if at, ok := syntaxTemplateBare(e); ok {
+		p.Report(lint.Finding{Severity: lint.Warning, Span: at,
+			Message: fmt.Sprintf("%s prints %s as it stands: write it between {{ and }}", subject, at.Text())})
+	}
+}
+
+func syntaxTemplateHint(message string) string {
+	switch {
+	case strings.Contains(message, `undefined variable "$label"`):
+		return "; the variable is $labels"
+	case strings.HasPrefix(message, "function "):
+		return "; Prometheus has " + strings.Join(promql.TemplateFunctions(), ", ") + ", and those of Go's text/template"
+	}
+	return ""
+}
+
+// syntaxTemplateLiteral reports an action that prints nothing but template
+// braces: an escape for a renderer that is not there.
+func syntaxTemplateLiteral(t *promql.Template) (lint.Finding, bool) {
+	var found *parse.StringNode
+	t.Inspect(func(n parse.Node) {
+		a, ok := n.(*parse.ActionNode)
+		if !ok || found != nil || len(a.Pipe.Decl) > 0 || len(a.Pipe.Cmds) != 1 || len(a.Pipe.Cmds[0].Args) != 1 {
+			return
+		}
+		if s, ok := a.Pipe.Cmds[0].Args[0].(*parse.StringNode); ok && (strings.Contains(s.Text, "{{") || strings.Contains(s.Text, "}}")) {
+			found = s
+		}
+	})
+	if found == nil {
+		return lint.Finding{}, false
+	}
+	f := lint.Finding{Span: t.Action(found), Message: "prints template braces, since nothing renders this file before Prometheus reads it: remove the escape"}
+	if text := found.Text; strings.HasPrefix(text, "{{") && strings.HasSuffix(text, "}}") {
+		f.Message += ", write " + text
+		if !strings.ContainsAny(text, "\"'\\") {
+			f.Fixes = []lint.Fix{lint.Replace(f.Span, text, "remove the escape", false)}
+		}
+	}
+	return f, true
+}
+
+var syntaxTemplateVariable = regexp.MustCompile(`\{?\s*\$(?:labels\.\w+|value\b)\s*\}*`)
+
+// syntaxTemplateBare finds $labels outside of any action. A lone $value may be
+// money, so it takes a brace to tell that it was meant.
+func syntaxTemplateBare(e rules.Entry) (source.Span, bool) {
+	s := e.Value.Value
+	if !strings.Contains(s, "$labels.") && !strings.Contains(s, "$value") {
+		return source.Span{}, false
+	}
+	actions := promql.ActionRanges(s)
+	for _, loc := range syntaxTemplateVariable.FindAllStringIndex(s, 20) {
+		inside := false
+		for _, a := range actions {
+			inside = inside || a[0] < loc[1] && loc[0] < a[1]
+		}
+		if inside {
+			continue
+		}
+		match := s[loc[0]:loc[1]]
+		if !strings.Contains(match, "$labels.") && match[0] != '{' {
+			continue
+		}
+		start := loc[0] + len(match) - len(strings.TrimLeft(match, " \t\n"))
+		return e.Value.Span(start, loc[0]+len(strings.TrimRight(match, " \t\n"))), true
+	}
+	return source.Span{}, false
+}
+
+// syntaxTemplateFailure says why a template that parses fails whatever the data.
+func syntaxTemplateFailure(t *promql.Template) (source.Span, string) {
+	if !syntaxTemplateRunnable(t) {
+		return source.Span{}, ""
+	}
+	set := map[string]string{}
+	t.Inspect(func(n parse.Node) {
+		switch n := n.(type) {
+		case *parse.VariableNode:
+			if len(n.Ident) == 2 && n.Ident[0] == "$labels" {
+				set[n.Ident[1]] = "x"
+			}
+		case *parse.FieldNode:
+			if len(n.Ident) == 2 && n.Ident[0] == "Labels" {
+				set[n.Ident[1]] = "x"
+			}
+		}
+	})
+	data := template.AlertTemplateData(set, map[string]string{}, "http://prometheus.example", prompkg.Sample{F: 1})
+	query := func(context.Context, string, time.Time) (prompkg.Vector, error) {
+		return prompkg.Vector{{Metric: labels.FromStrings("instance", "x"), F: 1}}, nil
+	}
+	_, err := template.NewTemplateExpander(context.Background(), promql.Preamble+t.Text.Value, "t", data, model.Time(0), query,
+		&url.URL{Scheme: "http", Host: "prometheus.example"}, nil).Expand()
+	if err == nil {
+		return source.Span{}, ""
+	}
+	at, reason := t.Failure(err)
+	for _, fault := range syntaxTemplateFaults {
+		if m := fault.pattern.FindStringSubmatch(reason); m != nil {
+			return at, fault.message(m)
+		}
+	}
+	return source.Span{}, ""
+}
+
+// syntaxTemplateFaults are the failures of text/template that no data mends.
+var syntaxTemplateFaults = []struct {
+	pattern *regexp.Regexp
+	message func(m []string) string
+}{
+	{regexp.MustCompile(`can't evaluate field (\S+) in type struct`), func(m []string) string {
+		return fmt.Sprintf("there is no .%s; a label is $labels.%s, and the other fields are .Labels, .Value, .ExternalLabels and .ExternalURL", m[1], m[1])
+	}},
+	{regexp.MustCompile(`can't evaluate field (\S+) in type (\S+)`), func(m []string) string {
+		return fmt.Sprintf("a value of type %s has no field %s", m[2], m[1])
+	}},
+	{regexp.MustCompile(`wrong type for value; expected (\S+); got (\S+)`), func(m []string) string {
+		return fmt.Sprintf("the function wants a %s and gets a %s", m[1], m[2])
+	}},
+	{regexp.MustCompile(`(wrong number of args for \w+: want .*)`), func(m []string) string { return m[1] }},
+	{regexp.MustCompile(`error calling (eq|ne|lt|le|gt|ge): incompatible types for comparison`), func(m []string) string {
+		return m[1] + " compares values of different types; $value is a fraction, so compare it with one (90.0, not 90), and a label with text (\"90\")"
+	}},
+	{regexp.MustCompile(`(can't give argument to non-function \S+)`), func(m []string) string { return m[1] }},
+	{regexp.MustCompile(`(can't call method/function "?\S+"? with \d+ results)`), func(m []string) string { return m[1] }},
+}
+
+// syntaxTemplateRunnable reports whether running the template can show
+// anything, and can't take long: it comes from a stranger, and text/template
+// can loop, recurse and double its output.
+func syntaxTemplateRunnable(t *promql.Template) bool {
+	const (
+		maxLength = 4 << 10
+		maxReuse  = 3 // variables and withs: what can print a result more than once
+		maxArgs   = 6
+	)
+	if len(t.Text.Value) > maxLength {
+		return false
+	}
+	plain, bounded, reuse := true, true, 0
+	t.Inspect(func(n parse.Node) {
+		switch n := n.(type) {
+		case *parse.RangeNode, *parse.TemplateNode:
+			bounded = false
+		case *parse.WithNode:
+			plain = false
+			reuse++
+		case *parse.IfNode:
+			plain = false
+		case *parse.PipeNode:
+			reuse += len(n.Decl)
+			plain = plain && syntaxTemplatePlain(n)
+		case *parse.CommandNode:
+			bounded = bounded && len(n.Args) <= maxArgs
+		case *parse.StringNode:
+			bounded = bounded && !wideVerb.MatchString(n.Text)
+		}
+	})
+	return !plain && bounded && reuse <= maxReuse && !strings.Contains(t.Text.Value, "define") && !strings.Contains(t.Text.Value, "block")
+}
+
+var wideVerb = regexp.MustCompile(`%[^a-zA-Z%]*(?:\d{4}|\*)`)
+
+// syntaxTemplatePlain reports whether a pipeline is one of the few that most
+// templates are made of, and that can't fail: a label or the value, as it is or
+// made readable.
+func syntaxTemplatePlain(n *parse.PipeNode) bool {
+	if len(n.Decl) > 0 || len(n.Cmds) == 0 || len(n.Cmds) > 2 || len(n.Cmds[0].Args) != 1 {
+		return false
+	}
+	v, ok := n.Cmds[0].Args[0].(*parse.VariableNode)
+	if !ok {
+		return false
+	}
+	switch name := v.Ident[0]; {
+	case name == "$labels" && len(v.Ident) == 2:
+		return len(n.Cmds) == 1
+	case name != "$value" || len(v.Ident) != 1:
+		return false
+	case len(n.Cmds) == 1:
+		return true
+	}
+	call := n.Cmds[1].Args
+	f, ok := call[0].(*parse.IdentifierNode)
+	return ok && len(call) == 1 && strings.HasPrefix(f.Ident, "humanize")
+}
