@@ -11,8 +11,8 @@ import (
 // braces alone say nothing: these are what only the other renderers have.
 var (
 	helmMarker  = regexp.MustCompile("\\{\\{-?[^}]*?(?:\\.Values\\b|\\.Release\\.|\\.Chart\\.|\\.Capabilities\\b|\\.Files\\.|\\b(?:include|tpl|toYaml|nindent|required)\\s)")
-	erbMarker   = regexp.MustCompile(`<%[=\-#]?[^\n]*%>`)
-	jinjaMarker = regexp.MustCompile(`\{%-?\s*\w[^\n]*%\}`)
+	erbMarker   = regexp.MustCompile(`<%[=\-#]?[^\n]*?%>`)
+	jinjaMarker = regexp.MustCompile(`\{%-?\s*\w[^\n]*?%\}`)
 
 	// What breaks the line it stands on, and no expression or annotation has.
 	goLine      = regexp.MustCompile(`^[ \t]*\{\{.*\}\}[ \t]*\r?$`)

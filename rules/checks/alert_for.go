@@ -26,7 +26,7 @@ var _ = add(lint.Check{
 		Title: "alert that fires on a single sample, or that waits too long",
 		Why: `Without for an alert fires at the first evaluation that finds its condition true. Where the expression looks only at the present, one slow scrape or one restart pages somebody, and the next evaluation takes it back.
 
-An expression that looks back by itself is left alone: a range of 5m or more, an offset, the age of a timestamp, ALERTS, a recording rule that has such a range. So is an alert with keep_firing_for, and one that says for: 0s, since that is an answer.
+An expression that looks back by itself is left alone: a range of 5m or more, an offset, the age of a timestamp, ALERTS, a recording rule that has such a range. So are an alert with keep_firing_for, a group that is evaluated every 5m or less often, and an alert that says for: 0s, since that is an answer.
 
 A for above the bound is the opposite fault: the incident is old when somebody hears of it. The bounds may differ by severity; by default nothing is too short for info and none, which wake nobody.
 
@@ -119,7 +119,7 @@ func (b *alertForBounds) UnmarshalYAML(n *yaml.Node) error {
 
 // alertForRange is how far an expression must look back to even out a bad
 // scrape or a restart.
-const alertForRange = 5 * time.Minute
+const alertForRange = model.Duration(5 * time.Minute)
 
 func checkAlertFor(p *lint.Pass, r *rules.Rule, o alertFor) {
 	written := r.For.Text.Value != ""
@@ -166,22 +166,26 @@ func alertForLower(severity string) string {
 }
 
 func alertForTooShort(p *lint.Pass, r *rules.Rule, shortest model.Duration) {
-	if r.Expr.Root == nil || !lint.Derive(p.Project, alertForRecords).present(r.Expr) {
+	// A group that is evaluated so seldom is about slow things, and the
+	// shortest for would be a whole interval of it.
+	if r.Group.Interval.Value >= alertForRange || r.Expr.Root == nil || !lint.Derive(p.Project, alertForRecords).present(r.Expr) {
 		return
 	}
-	span, lack := r.Place(), "has no for"
-	if r.For.Text.Value != "" {
-		span, lack = r.For.Text.All(), fmt.Sprintf("has for: %s, below the minimum of %s", r.For.Text.Value, shortest)
+	f := lint.Finding{Span: r.Place()}
+	subject, bad := fmt.Sprintf("%s has no for", r.Object()), "one bad sample fires it"
+	if r.For.Value > 0 {
+		f.Span = r.For.Text.All()
+		subject, bad = fmt.Sprintf("%s has for: %s, less than %s,", r.Object(), r.For.Text.Value, shortest), "two bad samples in a row fire it"
 	}
-	f := lint.Finding{Span: span}
+	advice := fmt.Sprintf("write for: %s or longer", shortest)
 	if m := alertForWidest(r.Expr); m != nil {
-		f.Message = fmt.Sprintf("%s %s and looks back only %s: a single burst fires it and is forgotten at once; widen the range to %s or more, or write for: 0s if it is to fire at once",
-			r.Object(), lack, model.Duration(m.Range), model.Duration(alertForRange))
+		f.Message = fmt.Sprintf("%s and looks back only %s: one short disturbance fires it", subject, model.Duration(m.Range))
 		f.Related = []lint.Related{{Span: r.Expr.At(m), Message: "the range is here"}}
+		advice = fmt.Sprintf("widen the range to %s or more", alertForRange)
 	} else {
-		f.Message = fmt.Sprintf("%s %s and looks only at the present: one bad scrape fires it and the next good one takes it back; write for: %s or longer, or for: 0s if it is to fire at once",
-			r.Object(), lack, shortest)
+		f.Message = fmt.Sprintf("%s and looks only at the present: %s", subject, bad)
 	}
+	f.Message += fmt.Sprintf(", and as soon as all is well it resolves; %s, or write for: 0s if it is to fire at once", advice)
 	p.Report(f)
 }
 
@@ -193,7 +197,7 @@ func alertForWidest(e *promql.Expr) *parser.MatrixSelector {
 			widest = m
 		}
 	})
-	if widest != nil && widest.Range >= alertForRange {
+	if widest != nil && model.Duration(widest.Range) >= alertForRange {
 		return nil // of a function that uses only the last samples in it
 	}
 	return widest
@@ -255,7 +259,7 @@ func alertForEvents(n parser.Expr) (*parser.Call, *parser.MatrixSelector) {
 			n = e.LHS
 		case *parser.Call:
 			switch e.Func.Name {
-			case "increase", "rate", "changes", "resets", "count_over_time":
+			case "increase", "changes", "resets", "count_over_time":
 				m, _ := e.Args[0].(*parser.MatrixSelector)
 				if m == nil || m.RangeExpr != nil {
 					return nil, nil
@@ -345,7 +349,7 @@ var alertForNameRange = regexp.MustCompile(`[0-9]+(?:ms|[smhdw])(?:$|[^a-zA-Z0-9
 func alertForLooksBack(e *promql.Expr) bool {
 	back, reads := false, false
 	long := func(d time.Duration, computed bool, path []parser.Node) {
-		if !alertForLastSamples(path) && (computed || d >= alertForRange) {
+		if !alertForLastSamples(path) && (computed || model.Duration(d) >= alertForRange) {
 			back = true
 		}
 	}
@@ -383,7 +387,7 @@ func alertForLastSamples(path []parser.Node) bool {
 func alertForNamed(name string) bool {
 	for _, m := range alertForNameRange.FindAllString(name, -1) {
 		d, err := model.ParseDuration(strings.TrimRight(m, "_:."))
-		if err == nil && time.Duration(d) >= alertForRange {
+		if err == nil && d >= alertForRange {
 			return true
 		}
 	}

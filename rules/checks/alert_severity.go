@@ -182,45 +182,42 @@ func alertSeverityCanonical(s string) string {
 }
 
 // alertSeverityBranches returns the texts that a template can print, if it is
-// made of text and conditions alone; nil if they can't be told.
+// one condition, or several in one another, between texts; nil if they can't be
+// told.
 func alertSeverityBranches(t *promql.Template) []source.Text {
 	if t == nil || t.Root == nil || t.Root.Root == nil {
 		return nil
 	}
 	var out []source.Text
-	ok := true
-	var walk func(list *parse.ListNode)
-	walk = func(list *parse.ListNode) {
-		if list == nil {
+	known := true
+	var branch func(nodes []parse.Node)
+	branch = func(nodes []parse.Node) {
+		nodes = slices.DeleteFunc(slices.Clone(nodes), func(n parse.Node) bool {
+			text, ok := n.(*parse.TextNode)
+			return int(n.Position()) < len(promql.Preamble) || ok && strings.TrimSpace(string(text.Text)) == ""
+		})
+		if len(nodes) != 1 {
+			known = false
 			return
 		}
-		for _, n := range list.Nodes {
-			switch n := n.(type) {
-			case *parse.TextNode:
-				if text := strings.TrimSpace(string(n.Text)); text != "" {
-					s, found := t.Literal(n)
-					ok = ok && found
-					out = append(out, s)
-				}
-			case *parse.IfNode:
-				walk(n.List)
-				walk(n.ElseList)
-			case *parse.ActionNode:
-				ok = ok && (int(n.Pos) < len(promql.Preamble) || len(n.Pipe.Decl) > 0)
-			case *parse.CommentNode:
-			default:
-				ok = false
+		switch n := nodes[0].(type) {
+		case *parse.TextNode:
+			s, ok := t.Literal(n)
+			known = known && ok
+			out = append(out, s)
+		case *parse.IfNode:
+			branch(n.List.Nodes)
+			if n.ElseList == nil {
+				known = false
+				return
 			}
+			branch(n.ElseList.Nodes)
+		default:
+			known = false
 		}
 	}
-	walk(t.Root.Root)
-	// A text beside a condition is one value with what the condition prints.
-	for i, n := range t.Root.Root.Nodes {
-		if text, isText := n.(*parse.TextNode); isText && strings.TrimSpace(string(text.Text)) != "" && len(t.Root.Root.Nodes) > 5 && i > 0 {
-			return nil
-		}
-	}
-	if !ok {
+	branch(t.Root.Root.Nodes)
+	if !known {
 		return nil
 	}
 	return out

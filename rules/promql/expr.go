@@ -128,8 +128,8 @@ func (e *Expr) parseErrors(err error) []Error {
 	}
 	for _, pe := range list {
 		r := pe.PositionRange
-		if int(r.End) <= int(r.Start) {
-			r.End = r.Start + 1
+		if int(r.End) <= int(r.Start) || strings.HasPrefix(pe.Err.Error(), "unexpected character") {
+			r.End = r.Start + 1 // the lexer gives all that follows
 		}
 		if int(r.End) > len(e.Text.Value) { // at the end: point to what came last
 			r.End = posrange.Pos(len(strings.TrimRight(e.Text.Value, " \t\r\n")))

@@ -35,7 +35,7 @@ func TestParseErrors(t *testing.T) {
 		{"up = 0", []string{`3 "=": unexpected "="`}, false},
 		{"up ==  ", []string{`4 "=": unexpected end of input`}, false},
 		{"sum(up", []string{`5 "p": unclosed left parenthesis`}, false},
-		{`up{a="b" > 0`, []string{`9 "> 0": unexpected character inside braces: '>'`}, false},
+		{`up{a="b" > 0`, []string{`9 ">": unexpected character inside braces: '>'`}, false},
 		{"rate(up) / rate(down)", []string{
 			`5 "up": expected type range vector in call to function "rate", got instant vector`,
 			`16 "down": expected type range vector in call to function "rate", got instant vector`,
