@@ -238,6 +238,7 @@ func (d *objectDecoder) manifest(n *yaml.Node, kind string) {
 		case "metadata":
 			d.metadata(e.value)
 		case "apiVersion", "kind", "status":
+		case "$schema": // a note to editors and to the programs that strip it
 		default:
 			d.unknown(e.key, kind, fields.file)
 		}

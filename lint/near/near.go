@@ -7,12 +7,17 @@ import "strings"
 
 // Name returns the candidate that name is a misspelling of: at most one letter
 // wrong, missing, too many or swapped with its neighbour in a short name, two
-// in one of more than four letters, and never more than a third of it. Of
-// several the nearest wins, then the first.
+// in one of more than four letters, and never more than a third of it; or the
+// last part of a candidate with a slash. Of several the nearest wins, then the
+// first. A name that is a candidate itself is no misspelling.
 func Name(name string, candidates []string) (string, bool) {
 	best, least := "", 1<<10
 	for _, c := range candidates {
 		if c == name {
+			return "", false
+		}
+		if name != "" && strings.HasSuffix(c, "/"+name) && least > 1 {
+			best, least = c, 1
 			continue
 		}
 		limit := 2

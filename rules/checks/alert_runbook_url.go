@@ -273,11 +273,14 @@ func (u alertRunbookURLText) fault() (fault string, at [2]int) {
 		return alertRunbookURLInvalid(reason), at
 	}
 	for i, r := range s {
-		if r == '\n' {
+		place := [2]int{i, i + len(string(r))}
+		switch {
+		case r == '\n':
 			return alertRunbookURLInvalid("it goes over several lines; write it in one"), at
-		}
-		if unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune("\"<>\\`", r) {
-			return alertRunbookURLInvalid(fmt.Sprintf("it contains %q, where a link ends; write %s", r, url.PathEscape(string(r)))), [2]int{i, i + len(string(r))}
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r):
+			return alertRunbookURLInvalid(fmt.Sprintf("it contains %q, which is invisible; remove it", r)), place
+		case unicode.IsSpace(r) || strings.ContainsRune("\"<>\\`", r):
+			return alertRunbookURLInvalid(fmt.Sprintf("it contains %q, where a link ends; write %s", r, url.PathEscape(string(r)))), place
 		}
 	}
 	parsed, err := url.Parse(s)

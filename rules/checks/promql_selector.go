@@ -109,14 +109,23 @@ func promqlSelectorContradiction(p *lint.Pass, written []promql.Matcher, i int) 
 			!promqlExcludes(m.Matcher, earlier.Matcher) && !promqlExcludes(earlier.Matcher, m.Matcher) {
 			continue
 		}
+		remedy := "drop one"
+		if promqlSelects(m.Matcher) && promqlSelects(earlier.Matcher) {
+			remedy = "drop one, or list the values in a single matcher with =~"
+		}
 		p.Report(lint.Finding{
 			Span:     m.Span,
 			Severity: lint.Error,
-			Message:  promqlSelectorMessage(p, "matcher %s contradicts %s in the same selector, so that it selects nothing: drop one, or join the values with =~", m.Matcher, earlier.Matcher),
+			Message:  promqlSelectorMessage(p, "matcher %s contradicts %s in the same selector, which so selects nothing: %s", m.Matcher, earlier.Matcher, remedy),
 			Related:  []lint.Related{{Span: earlier.Span, Message: "the other matcher is here"}},
 		})
 		return
 	}
+}
+
+// promqlSelects reports whether m says what values may be, not what they may not.
+func promqlSelects(m *labels.Matcher) bool {
+	return m.Type == labels.MatchEqual || m.Type == labels.MatchRegexp
 }
 
 // promqlExcludes reports whether a allows only certain values, and b none of them.
@@ -164,11 +173,7 @@ func promqlSelectorName(p *lint.Pass, e *promql.Expr, v *parser.VectorSelector, 
 // promqlIsName reports whether name can stand in front of braces: whether it is
 // none of the words of the language.
 func promqlIsName(name string) bool {
-	root, err := parser.NewParser(parser.Options{}).ParseExpr(name + "{}")
-	if err != nil {
-		return false
-	}
-	v, ok := root.(*parser.VectorSelector)
+	v, ok := promql.Parse(source.Text{Value: name + "{}"}).Root.(*parser.VectorSelector)
 	return ok && v.Name == name
 }
 

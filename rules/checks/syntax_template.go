@@ -197,6 +197,9 @@ var syntaxTemplateFaults = []struct {
 	pattern *regexp.Regexp
 	message func(m []string) string
 }{
+	{regexp.MustCompile(`can't evaluate field (labels|value|externalLabels|externalURL) in type struct`), func(m []string) string {
+		return fmt.Sprintf("there is no .%s; write $%s", m[1], m[1])
+	}},
 	{regexp.MustCompile(`can't evaluate field (\S+) in type struct`), func(m []string) string {
 		return fmt.Sprintf("there is no .%s; a label is $labels.%s, and the other fields are .Labels, .Value, .ExternalLabels and .ExternalURL", m[1], m[1])
 	}},
