@@ -175,6 +175,10 @@ func (c *Config) build(set []int) (*lint.Profile, []*Error) {
 	var errs []*Error
 	for _, check := range c.checks {
 		state := resolve(check, layers)
+		if check.Options() == nil && len(state.options) > 0 {
+			errs = append(errs, state.errors(errors.Join(state.unknown(nil)...))...)
+			continue
+		}
 		// Options of a check that is off are still to be right.
 		f, err := check.Bind(state.decode)
 		if err != nil {
