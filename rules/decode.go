@@ -41,7 +41,7 @@ const (
 )
 
 func (d *objectDecoder) root(n *yaml.Node) {
-	if language, at := templateLanguage(d.doc.Value); language != "" && looksLikeRules(d.doc.Value) {
+	if language, at := templateLanguage(d.doc.Value); language != "" && (d.ours || looksLikeRules(d.doc.Value)) {
 		d.unrendered(d.doc.Text, language, at)
 		return
 	}
@@ -166,7 +166,7 @@ func (d *objectDecoder) isRuleFile(n *yaml.Node) bool {
 	}
 	alone := len(n.Content) == 2 // groups is all there is
 	if groups = follow(groups); groups.Kind != yaml.SequenceNode || len(groups.Content) == 0 {
-		return d.ours && alone
+		return alone && (d.ours || isNull(groups))
 	}
 	named := 0
 	for _, g := range groups.Content {

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-)
 
-import "github.com/monitoringlinter/monitoringlinter/lint/source"
+	"github.com/monitoringlinter/monitoringlinter/lint/source"
+)
 
 // An Error is a fault in the configuration.
 type Error struct {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -119,28 +118,29 @@ func classEnd(p string, i int) int {
 	return i
 }
 
-// A wildcard is a pattern in which * stands for any run of characters.
-type wildcard struct {
-	text string
-	re   *regexp.Regexp // nil: text is meant literally
-}
+// A wildcard is a pattern in which * stands for any run of characters: the
+// pieces between the stars.
+type wildcard []string
 
-func parseWildcard(text string) wildcard {
-	if !strings.Contains(text, "*") {
-		return wildcard{text: text}
-	}
-	parts := strings.Split(text, "*")
-	for i, p := range parts {
-		parts[i] = regexp.QuoteMeta(p)
-	}
-	return wildcard{text, regexp.MustCompile(`(?s)\A` + strings.Join(parts, ".*") + `\z`)}
-}
+func parseWildcard(s string) wildcard { return strings.Split(s, "*") }
 
 func (w wildcard) match(s string) bool {
-	if w.re == nil {
-		return w.text == s
+	first, last := w[0], w[len(w)-1]
+	if len(w) == 1 {
+		return s == first
 	}
-	return w.re.MatchString(s)
+	if len(s) < len(first)+len(last) || !strings.HasPrefix(s, first) || !strings.HasSuffix(s, last) {
+		return false
+	}
+	s = s[len(first) : len(s)-len(last)]
+	for _, piece := range w[1 : len(w)-1] {
+		i := strings.Index(s, piece)
+		if i < 0 {
+			return false
+		}
+		s = s[i+len(piece):]
+	}
+	return true
 }
 
 // An objects says which objects an override is for. What an object lacks does

@@ -5,109 +5,79 @@ package config
 import (
 	"embed"
 	"fmt"
-	"path"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
-
-	"github.com/monitoringlinter/monitoringlinter/lint/near"
-	"github.com/monitoringlinter/monitoringlinter/lint/source"
 )
+
+// A Preset is a set of conventions that a configuration can start from.
+type Preset struct {
+	Name        string
+	Description string // one sentence
+	Source      string // YAML, with the sources of the conventions as comments
+}
 
 //go:embed presets/*.yaml
 var presetFiles embed.FS
 
-// A Preset is a configuration that others build on.
-type Preset struct {
-	Name        string
-	Description string // the comment that its file begins with
-	Text        string
-}
+// The names of the presets, which are files of the folder presets.
+var presetNames = []string{"default", "strict", "kubevirt", "openshift"}
 
-// Presets returns the presets, ordered by name.
-func Presets() []Preset {
-	entries, err := presetFiles.ReadDir("presets")
-	if err != nil {
-		panic(err)
-	}
+var presets = sync.OnceValue(func() []Preset {
 	var out []Preset
-	for _, e := range entries {
-		data, err := presetFiles.ReadFile(path.Join("presets", e.Name()))
+	for _, name := range presetNames {
+		data, err := presetFiles.ReadFile("presets/" + name + ".yaml")
 		if err != nil {
 			panic(err)
 		}
-		p := Preset{Name: strings.TrimSuffix(e.Name(), ".yaml"), Text: string(data)}
-		for line := range strings.Lines(p.Text) {
-			comment, ok := strings.CutPrefix(line, "# ")
-			if !ok {
-				break
-			}
-			p.Description += strings.TrimSpace(comment) + " "
-		}
-		p.Description = strings.TrimSpace(p.Description)
-		out = append(out, p)
+		out = append(out, Preset{name, description(string(data)), string(data)})
 	}
 	return out
+})
+
+// description returns the first paragraph of the comment that a preset begins with.
+func description(source string) string {
+	var lines []string
+	for line := range strings.Lines(source) {
+		text := strings.TrimSpace(strings.TrimPrefix(line, "#"))
+		if !strings.HasPrefix(line, "#") || text == "" {
+			break
+		}
+		lines = append(lines, text)
+	}
+	return strings.Join(lines, " ")
 }
 
-// PresetIDs returns the check IDs that presets set, each once.
+// Presets returns the presets there are, default first.
+func Presets() []Preset { return slices.Clone(presets()) }
+
+// PresetIDs returns the IDs of the checks that presets set, ordered. A preset
+// may name a check that a program does without, so Load does not mind; that each
+// exists is for the program that has all checks to test.
 func PresetIDs() []string {
-	var out []string
-	for _, p := range Presets() {
-		var c struct {
+	ids := map[string]bool{}
+	for _, p := range presets() {
+		var content struct {
 			Checks map[string]yaml.Node `yaml:"checks"`
 		}
-		if err := yaml.Unmarshal([]byte(p.Text), &c); err != nil {
-			panic(err)
+		if err := yaml.Unmarshal([]byte(p.Source), &content); err != nil {
+			panic(fmt.Sprintf("preset %s: %v", p.Name, err))
 		}
-		for id := range c.Checks {
-			out = append(out, id)
+		for id := range content.Checks {
+			ids[id] = true
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Sorted(maps.Keys(ids))
 }
 
-func presetNames() []string {
-	var names []string
-	for _, p := range Presets() {
-		names = append(names, p.Name)
-	}
-	return names
-}
-
-// presetNode reports whether the node names a preset.
-func (l *loader) presetNode(f *file, n *yaml.Node) bool {
-	names := presetNames()
-	if slices.Contains(names, n.Value) {
-		return true
-	}
-	if name, ok := near.Name(n.Value, names); ok {
-		l.errorf(f, n, "unknown preset %q; did you mean %q?", n.Value, name)
-	} else {
-		l.errorf(f, n, "unknown preset %q; there are %s", n.Value, strings.Join(names, ", "))
-	}
-	return false
-}
-
-// preset returns the layers of a preset.
-func (l *loader) preset(name string) []layer {
-	for _, p := range Presets() {
-		if p.Name != name {
-			continue
+func findPreset(name string) (*Preset, error) {
+	for i, p := range presets() {
+		if p.Name == name {
+			return &presets()[i], nil
 		}
-		f := &file{File: source.NewFileString("preset "+name, p.Text), preset: name}
-		root := l.parse(f)
-		if root == nil {
-			return nil
-		}
-		out := layer{src: f}
-		out.shared = l.keys(f, root, "the preset", map[string]func(*yaml.Node){
-			"checks": func(n *yaml.Node) { out.checks = l.settings(f, n) },
-		})
-		return []layer{out}
 	}
-	l.errs = append(l.errs, &Error{Message: fmt.Sprintf("--preset: unknown preset %q; there are %s", name, strings.Join(presetNames(), ", "))})
-	return nil
+	return nil, fmt.Errorf("unknown preset %s%s", quote(name), meant(name, presetNames, "there are"))
 }

@@ -181,11 +181,11 @@ func alertAnnotationsPrinted(e rules.Entry) (string, bool) {
 	if !e.Templated() {
 		return e.Value.Value, true
 	}
-	if e.Template == nil || e.Template.Root == nil || e.Template.Root.Root == nil {
+	if e.Template == nil || e.Template.Tree() == nil {
 		return "", false
 	}
 	var b strings.Builder
-	for _, n := range e.Template.Root.Root.Nodes {
+	for _, n := range e.Template.Tree().Nodes {
 		switch n := n.(type) {
 		case *parse.TextNode:
 			b.Write(n.Text)

@@ -55,7 +55,7 @@ Rules of one name with other labels, other metrics or conditions that exclude ea
 		TurnOff: "one file holds rules for several Prometheus servers.",
 		Since:   "v0.1.0",
 		Refs: []string{
-			"https://prometheus.io/docs/alerting/latest/alertmanager/#grouping",
+			"https://prometheus.io/docs/alerting/latest/alerts_api/",
 			"https://github.com/prometheus/prometheus/issues/7301",
 		},
 	},

@@ -177,15 +177,16 @@ func alertForTooShort(p *lint.Pass, r *rules.Rule, shortest model.Duration) {
 		f.Span = r.For.Text.All()
 		subject, bad = fmt.Sprintf("%s has for: %s, less than %s,", r.Object(), r.For.Text.Value, shortest), "two bad samples in a row fire it"
 	}
-	advice := fmt.Sprintf("write for: %s or longer", shortest)
+	advice := fmt.Sprintf("write for: %s or longer, or for: 0s", shortest)
 	if m := alertForWidest(r.Expr); m != nil {
+		// A longer for would have to fit into the range.
 		f.Message = fmt.Sprintf("%s and looks back only %s: one short disturbance fires it", subject, model.Duration(m.Range))
 		f.Related = []lint.Related{{Span: r.Expr.At(m), Message: "the range is here"}}
-		advice = fmt.Sprintf("widen the range to %s or more", alertForRange)
+		advice = fmt.Sprintf("widen the range to %s or more, or write for: 0s", alertForRange)
 	} else {
 		f.Message = fmt.Sprintf("%s and looks only at the present: %s", subject, bad)
 	}
-	f.Message += fmt.Sprintf(", and as soon as all is well it resolves; %s, or write for: 0s if it is to fire at once", advice)
+	f.Message += fmt.Sprintf(", and as soon as all is well it resolves; %s if it is to fire at once", advice)
 	p.Report(f)
 }
 

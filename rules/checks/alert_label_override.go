@@ -51,7 +51,7 @@ A label that the query pins to one value (job="node") may be replaced, and one w
 		Refs: []string{
 			"https://github.com/prometheus/prometheus/blob/main/rules/alerting.go",
 			"https://github.com/prometheus/prometheus/issues/13406",
-			"https://github.com/kubernetes-monitoring/kubernetes-mixin/issues/1096",
+			"https://github.com/VictoriaMetrics/VictoriaMetrics/issues/2513",
 		},
 	},
 	Run: lint.On(checkAlertLabelOverride),

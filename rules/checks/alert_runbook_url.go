@@ -189,7 +189,7 @@ const alertRunbookURLHole = "1"
 // each list of nodes in it.
 func alertRunbookURLTexts(t *promql.Template) []alertRunbookURLText {
 	var out []alertRunbookURLText
-	if t == nil || t.Root == nil || t.Root.Root == nil {
+	if t == nil || t.Tree() == nil {
 		return nil
 	}
 	var walk func(list *parse.ListNode, nested bool)
@@ -236,7 +236,7 @@ func alertRunbookURLTexts(t *promql.Template) []alertRunbookURLText {
 			out = append(out, u)
 		}
 	}
-	walk(t.Root.Root, false)
+	walk(t.Tree(), false)
 	return out
 }
 

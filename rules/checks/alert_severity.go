@@ -185,7 +185,7 @@ func alertSeverityCanonical(s string) string {
 // one condition, or several in one another, between texts; nil if they can't be
 // told.
 func alertSeverityBranches(t *promql.Template) []source.Text {
-	if t == nil || t.Root == nil || t.Root.Root == nil {
+	if t == nil || t.Tree() == nil {
 		return nil
 	}
 	var out []source.Text
@@ -216,7 +216,7 @@ func alertSeverityBranches(t *promql.Template) []source.Text {
 			known = false
 		}
 	}
-	branch(t.Root.Root.Nodes)
+	branch(t.Tree().Nodes)
 	if !known {
 		return nil
 	}

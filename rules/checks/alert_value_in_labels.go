@@ -203,13 +203,13 @@ func (v alertValue) tested() alertValue {
 // alertValueOf returns how the text that a label's template prints depends on
 // the value.
 func alertValueOf(t *promql.Template, constant bool) alertValue {
-	if t.Root == nil || t.Root.Root == nil {
+	if t.Tree() == nil {
 		return alertValue{}
 	}
 	w := alertValueWalk{defined: t.Defined(), constant: constant, dot: alertValue{shape: alertValueData}}
 	// Of the variables that the preamble declares, these two hold the value.
 	w.vars = []alertValueVar{{"$", w.dot}, {"$value", w.value(nil)}}
-	w.list(t.Root.Root)
+	w.list(t.Tree())
 	return w.found
 }
 
@@ -247,7 +247,7 @@ func (w *alertValueWalk) value(n parse.Node) alertValue {
 }
 
 func (w *alertValueWalk) print(v alertValue) {
-	if v = v.printed(); v.degree > w.found.degree {
+	if v = v.printed(); v.at != nil && v.degree > w.found.degree {
 		w.found = v
 	}
 }

@@ -104,10 +104,7 @@ func promqlTraffic(n parser.Expr) bool {
 				traffic = true
 			}
 		case *parser.VectorSelector:
-			for _, suffix := range []string{"_total", "_count", "_sum", "_bucket"} {
-				traffic = traffic || strings.HasSuffix(n.Name, suffix)
-			}
-			traffic = traffic || strings.Contains(n.Name, "request")
+			traffic = traffic || strings.HasSuffix(n.Name, "_total") || strings.HasSuffix(n.Name, "_bucket") || strings.Contains(n.Name, "request")
 		}
 		return nil
 	})

@@ -71,7 +71,7 @@ func syntaxTemplateEntry(p *lint.Pass, r *rules.Rule, what string, e rules.Entry
 	subject := fmt.Sprintf("%s %s %q", r.Object(), what, e.Key.Value)
 	t := e.Template
 	switch {
-	case t == nil:
+	case t == nil || t.Simple:
 	case t.Err != nil:
 		p.Reportf(t.Err.Span, "%s is no valid template: %s%s", subject, t.Err.Message, syntaxTemplateHint(t.Err.Message))
 		return
@@ -217,9 +217,9 @@ var syntaxTemplateFaults = []struct {
 	{regexp.MustCompile(`(can't call method/function "?\S+"? with \d+ results)`), func(m []string) string { return m[1] }},
 }
 
-// syntaxTemplateRunnable reports whether running the template can show
-// anything, and can't take long: it comes from a stranger, and text/template
-// can loop, recurse and double its output.
+// syntaxTemplateRunnable reports whether running the template can't take long:
+// it comes from a stranger, and text/template can loop, recurse and double its
+// output.
 func syntaxTemplateRunnable(t *promql.Template) bool {
 	const (
 		maxLength = 4 << 10
@@ -229,50 +229,22 @@ func syntaxTemplateRunnable(t *promql.Template) bool {
 	if len(t.Text.Value) > maxLength {
 		return false
 	}
-	plain, bounded, reuse := true, true, 0
+	bounded, reuse := true, 0
 	t.Inspect(func(n parse.Node) {
 		switch n := n.(type) {
 		case *parse.RangeNode, *parse.TemplateNode:
 			bounded = false
 		case *parse.WithNode:
-			plain = false
 			reuse++
-		case *parse.IfNode:
-			plain = false
 		case *parse.PipeNode:
 			reuse += len(n.Decl)
-			plain = plain && syntaxTemplatePlain(n)
 		case *parse.CommandNode:
 			bounded = bounded && len(n.Args) <= maxArgs
 		case *parse.StringNode:
 			bounded = bounded && !wideVerb.MatchString(n.Text)
 		}
 	})
-	return !plain && bounded && reuse <= maxReuse && !strings.Contains(t.Text.Value, "define") && !strings.Contains(t.Text.Value, "block")
+	return bounded && reuse <= maxReuse && !strings.Contains(t.Text.Value, "define") && !strings.Contains(t.Text.Value, "block")
 }
 
 var wideVerb = regexp.MustCompile(`%[^a-zA-Z%]*(?:\d{4}|\*)`)
-
-// syntaxTemplatePlain reports whether a pipeline is one of the few that most
-// templates are made of, and that can't fail: a label or the value, as it is or
-// made readable.
-func syntaxTemplatePlain(n *parse.PipeNode) bool {
-	if len(n.Decl) > 0 || len(n.Cmds) == 0 || len(n.Cmds) > 2 || len(n.Cmds[0].Args) != 1 {
-		return false
-	}
-	v, ok := n.Cmds[0].Args[0].(*parse.VariableNode)
-	if !ok {
-		return false
-	}
-	switch name := v.Ident[0]; {
-	case name == "$labels" && len(v.Ident) == 2:
-		return len(n.Cmds) == 1
-	case name != "$value" || len(v.Ident) != 1:
-		return false
-	case len(n.Cmds) == 1:
-		return true
-	}
-	call := n.Cmds[1].Args
-	f, ok := call[0].(*parse.IdentifierNode)
-	return ok && len(call) == 1 && strings.HasPrefix(f.Ident, "humanize")
-}

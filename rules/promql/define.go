@@ -10,7 +10,7 @@ import (
 // Defined returns the templates that the text itself defines, by name.
 func (t *Template) Defined() map[string]*parse.Tree {
 	defined := map[string]*parse.Tree{}
-	if t.Root == nil || !strings.Contains(t.Text.Value, "define") && !strings.Contains(t.Text.Value, "block") {
+	if t.Tree() == nil || !strings.Contains(t.Text.Value, "define") && !strings.Contains(t.Text.Value, "block") {
 		return defined
 	}
 	tree := parse.New("t")

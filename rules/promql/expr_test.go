@@ -204,6 +204,36 @@ func TestTemplateErrors(t *testing.T) {
 	}
 }
 
+func TestSimpleTemplates(t *testing.T) {
+	for tmpl, want := range map[string]bool{
+		"{{ $labels.a_b1 }} {{$value}} {{ .Labels.a }} {{- .Value | humanize -}}": true,
+		"{{ $value | humanizePercentage }}":                                       true,
+		"{{ $value|humanize1024 }}":                                               true,
+		"{{ $labels.a | humanize }}":                                              false, // may be no number
+		"{{ $labels.a.b }}":                                                       false,
+		"{{ $labels.1a }}":                                                        false,
+		"{{ $labels. a }}":                                                        false,
+		"{{ $labels.a-b }}":                                                       false,
+		"{{ $value | humanize | title }}":                                         false,
+		"{{ $value | nosuch }}":                                                   false,
+		"{{ if $value }}{{ end }}":                                                false,
+		"{{ $value":                                                               false,
+		"{{-$value }}":                                                            false,
+		"{{}}":                                                                    false,
+	} {
+		parsed := ParseTemplate(text(tmpl))
+		if parsed.Simple != want {
+			t.Errorf("%s: Simple = %v", tmpl, parsed.Simple)
+		}
+		if _, err := parseTree(tmpl); parsed.Simple && err != nil {
+			t.Errorf("%s is simple, and does not parse: %v", tmpl, err)
+		}
+		if (parsed.Tree() == nil) != (parsed.Err != nil) {
+			t.Errorf("%s: Tree() is %v, Err %v", tmpl, parsed.Tree(), parsed.Err)
+		}
+	}
+}
+
 // TestTemplateFunctions compares the names that templates may call with those
 // of the table in Prometheus, which it does not export.
 func TestTemplateFunctions(t *testing.T) {
@@ -254,6 +284,9 @@ func FuzzExpr(f *testing.F) {
 		})
 		if tmpl := ParseTemplate(text(s)); tmpl != nil {
 			tmpl.Actions()
+			if _, err := parseTree(s); tmpl.Simple && err != nil {
+				t.Fatalf("simple, and does not parse: %v", err)
+			}
 		}
 	})
 }

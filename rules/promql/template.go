@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template/parse"
 
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
@@ -16,11 +17,18 @@ import (
 // that has template actions.
 type Template struct {
 	Text source.Text
-	Root *parse.Tree // nil if Err is set
-	Err  *Error      // why Prometheus refuses to load it
+	Err  *Error // why Prometheus refuses to load it
+	// Simple says that each action prints a label or the value as it is, or made
+	// readable by a humanize function: nothing that can fail.
+	Simple bool
 
+	tree   func() *parse.ListNode
 	offset int // of Text.Value in what was parsed
 }
+
+// Tree returns the nodes of the template, those of the Preamble included, or
+// nil if Err is set.
+func (t *Template) Tree() *parse.ListNode { return t.tree() }
 
 // Preamble is what Prometheus puts before each template of a rule, so that
 // $labels, $externalLabels, $externalURL and $value exist.
@@ -62,15 +70,81 @@ func ParseTemplate(t source.Text) *Template {
 	if !strings.Contains(t.Value, "{{") {
 		return nil
 	}
-	tmpl := &Template{Text: t, offset: len(Preamble)}
-	root, err := parseTree(t.Value)
+	tmpl := &Template{Text: t, offset: len(Preamble), Simple: simple(t.Value)}
+	if tmpl.Simple { // as most are: the tree is seldom asked for
+		tmpl.tree = sync.OnceValue(func() *parse.ListNode {
+			tree, err := parseTree(t.Value)
+			if err != nil {
+				return nil
+			}
+			return tree.Root
+		})
+		return tmpl
+	}
+	tree, err := parseTree(t.Value)
 	if err != nil {
 		e := tmpl.locate(err)
 		tmpl.Err = &e
+		tmpl.tree = func() *parse.ListNode { return nil }
 		return tmpl
 	}
-	tmpl.Root = root
+	tmpl.tree = func() *parse.ListNode { return tree.Root }
 	return tmpl
+}
+
+// simple reports whether each action of the text is one of those that
+// [Template.Simple] names. It is a small part of the grammar of text/template,
+// told without its parser.
+func simple(s string) bool {
+	if len(s) > maxLength {
+		return false
+	}
+	for {
+		_, rest, found := strings.Cut(s, "{{")
+		if !found {
+			return true
+		}
+		action, after, found := strings.Cut(rest, "}}")
+		if !found {
+			return false
+		}
+		s = after
+		if inner, ok := strings.CutPrefix(action, "- "); ok {
+			action = inner
+		}
+		if inner, ok := strings.CutSuffix(action, " -"); ok {
+			action = inner
+		}
+		operand, call, piped := strings.Cut(action, "|")
+		operand, call = strings.Trim(operand, " "), strings.Trim(call, " ")
+		switch {
+		case operand == "$value" || operand == ".Value":
+			if piped && call != "humanize" && call != "humanize1024" && call != "humanizeDuration" && call != "humanizePercentage" && call != "humanizeTimestamp" {
+				return false
+			}
+		case piped:
+			return false
+		default:
+			name, ok := strings.CutPrefix(operand, "$labels.")
+			if !ok {
+				name, ok = strings.CutPrefix(operand, ".Labels.")
+			}
+			if !ok || !isWord(name) {
+				return false
+			}
+		}
+	}
+}
+
+func isWord(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '_', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', i > 0 && '0' <= c && c <= '9':
+		default:
+			return false
+		}
+	}
+	return s != ""
 }
 
 func parseTree(text string) (*parse.Tree, error) {
@@ -156,10 +230,7 @@ func (t *Template) Actions() []source.Text {
 // Inspect calls f with each node of the template that the rule itself wrote,
 // outer ones first, and with each of the templates it defines.
 func (t *Template) Inspect(f func(n parse.Node)) {
-	if t.Root == nil || t.Root.Root == nil {
-		return
-	}
-	inspect(t.Root.Root, func(n parse.Node) {
+	inspect(t.Tree(), func(n parse.Node) {
 		if int(n.Position()) >= t.offset {
 			f(n)
 		}

@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/monitoringlinter/monitoringlinter/lint"
+	"github.com/monitoringlinter/monitoringlinter/lint/near"
+	"github.com/monitoringlinter/monitoringlinter/lint/source"
+)
+
+// Bounds of a configuration file, far above what people write.
+const (
+	maxSize      = 1 << 20 // bytes
+	maxDepth     = 50      // levels of nesting
+	maxNodes     = 100_000 // values, with aliases written out
+	maxOverrides = 256
+)
+
+// A document is a YAML file that is being read.
+type document struct {
+	file  *source.File
+	text  string // of the file, after the byte order mark
+	skip  int    // length of the byte order mark
+	lines []int  // offsets in text of lines as YAML counts them
+	errs  *Errors
+}
+
+func newDocument(file *source.File, errs *Errors) *document {
+	d := &document{file: file, text: strings.TrimPrefix(file.Data, "\ufeff"), errs: errs, lines: []int{0}}
+	d.skip = len(file.Data) - len(d.text)
+	return d
+}
+
+// root returns the mapping that the file holds, or nil.
+func (d *document) root() *yaml.Node {
+	if len(d.text) > maxSize {
+		d.fail(0, "file is larger than 1 MiB")
+		return nil
+	}
+	if !utf8.ValidString(d.text) {
+		d.fail(strings.IndexFunc(d.text, func(r rune) bool { return r == utf8.RuneError }), "file is not UTF-8")
+		return nil
+	}
+	d.countLines()
+	decoder := yaml.NewDecoder(strings.NewReader(d.text))
+	var top yaml.Node
+	if err := decoder.Decode(&top); errors.Is(err, io.EOF) {
+		return nil
+	} else if err != nil {
+		d.syntaxError(err)
+		return nil
+	}
+	var second yaml.Node
+	if err := decoder.Decode(&second); err == nil {
+		d.errorf(&second, "file holds a second YAML document; the configuration is one")
+		return nil
+	} else if !errors.Is(err, io.EOF) {
+		d.syntaxError(err)
+		return nil
+	}
+	root := top.Content[0]
+	if isNull(root) || !d.bounded(root) {
+		return nil
+	}
+	if root = resolve(root); root.Kind != yaml.MappingNode {
+		d.errorf(root, "the configuration must be a mapping, not %s", describe(root))
+		return nil
+	}
+	return root
+}
+
+// countLines finds the lines as YAML 1.1 counts them.
+func (d *document) countLines() {
+	for i := 0; i < len(d.text); {
+		n := strings.IndexAny(d.text[i:], "\n\r\u0085\u2028\u2029")
+		if n < 0 {
+			return
+		}
+		i += n
+		_, size := utf8.DecodeRuneInString(d.text[i:])
+		if strings.HasPrefix(d.text[i:], "\r\n") {
+			size = 2
+		}
+		i += size
+		d.lines = append(d.lines, i)
+	}
+}
+
+func (d *document) syntaxError(err error) {
+	message, at := strings.TrimPrefix(err.Error(), "yaml: "), 0
+	if m := lineOfError.FindStringSubmatch(err.Error()); m != nil {
+		message = m[2]
+		if line, err := strconv.Atoi(m[1]); err == nil {
+			at = d.lines[min(max(line, 1), len(d.lines))-1]
+			for at < len(d.text) && d.text[at] == ' ' {
+				at++
+			}
+		}
+	}
+	d.fail(at, "not valid YAML: "+message)
+}
+
+// bounded reports whether the tree is small enough to be walked, and says so if
+// it is not: an alias may stand for much more than it takes to write, or for
+// what it is itself a part of.
+func (d *document) bounded(root *yaml.Node) bool {
+	left := maxNodes
+	var walk func(n *yaml.Node, depth int) bool
+	walk = func(n *yaml.Node, depth int) bool {
+		switch left--; {
+		case left < 0:
+			d.errorf(root, "file holds more than %d values, with aliases written out", maxNodes)
+			return false
+		case depth > maxDepth:
+			d.errorf(n, "nested deeper than %d levels", maxDepth)
+			return false
+		}
+		for _, c := range resolve(n).Content {
+			if !walk(c, depth+1) {
+				return false
+			}
+		}
+		return true
+	}
+	return walk(root, 1)
+}
+
+// span returns the place of a node.
+func (d *document) span(n *yaml.Node) source.Span {
+	if n.Line < 1 || n.Line > len(d.lines) {
+		return d.file.Span(0, 0)
+	}
+	start := source.RuneOffset(d.text, d.lines[n.Line-1], n.Column)
+	end := min(start+1, len(d.text))
+	if n.Kind == yaml.ScalarNode && strings.HasPrefix(d.text[start:], n.Value) {
+		end = start + len(n.Value)
+	}
+	return d.file.Span(d.skip+start, d.skip+end)
+}
+
+func (d *document) errorf(n *yaml.Node, format string, args ...any) {
+	*d.errs = append(*d.errs, &Error{d.span(n), fmt.Sprintf(format, args...)})
+}
+
+func (d *document) fail(offset int, message string) {
+	*d.errs = append(*d.errs, &Error{d.file.Span(d.skip+offset, d.skip+offset), message})
+}
+
+func resolve(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
+
+// describe names what a node is, for messages.
+func describe(n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case isNull(n):
+		return "nothing"
+	}
+	return quote(n.Value)
+}
+
+// pairs yields the keys and values of a mapping, and reports keys that can't
+// stand there. It clears ok, unless nil, if there are any.
+func (d *document) pairs(n *yaml.Node, ok *bool) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		first := map[string]*yaml.Node{}
+		refuse := func(key *yaml.Node, format string, args ...any) {
+			d.errorf(key, format, args...)
+			if ok != nil {
+				*ok = false
+			}
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := resolve(n.Content[i]), resolve(n.Content[i+1])
+			switch other := first[key.Value]; {
+			case key.Kind != yaml.ScalarNode:
+				refuse(key, "a key must be text, not %s", describe(key))
+			case key.Tag == "!!merge":
+				refuse(key, "merge keys (<<) can't be used here; use an alias for the whole value")
+			case other != nil:
+				refuse(key, "key %s stands here twice; the first is on line %d", quote(key.Value), d.file.Position(d.span(other).Start).Line)
+			default:
+				first[key.Value] = key
+				if !yield(key, value) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// mapping yields the pairs of a value that must be a mapping.
+func (d *document) mapping(n *yaml.Node, what string) iter.Seq2[*yaml.Node, *yaml.Node] {
+	if n.Kind != yaml.MappingNode {
+		d.errorf(n, "%s must be a mapping, not %s", what, describe(n))
+		return func(func(_, _ *yaml.Node) bool) {}
+	}
+	return d.pairs(n, nil)
+}
+
+// texts yields the items of a value that must be a list of texts.
+func (d *document) texts(n *yaml.Node, what string) iter.Seq[*yaml.Node] {
+	return func(yield func(*yaml.Node) bool) {
+		if !d.conform(n, reflect.TypeFor[[]string](), what) {
+			return
+		}
+		for _, item := range n.Content {
+			if !yield(resolve(item)) {
+				return
+			}
+		}
+	}
+}
+
+// settings are what a configuration file says.
+type settings struct {
+	extends   []*Preset
+	exclude   globs
+	layer     layer
+	overrides []override
+}
+
+// An override is a layer that holds for some paths or some objects.
+type override struct {
+	paths   globs    // nil: all
+	objects *objects // nil: all, and files as a whole
+	layer   layer
+}
+
+// A reader reads settings of the checks that there are.
+type reader struct {
+	checks  []*lint.Check
+	ids     []string
+	options [][]option // by the index of the check
+	shared  *sharedKey
+	errs    Errors
+}
+
+func newReader(checks []*lint.Check) *reader {
+	r := &reader{checks: checks, shared: sharedKeys(checks)}
+	for _, c := range checks {
+		r.ids = append(r.ids, c.ID)
+		r.options = append(r.options, optionsOf(optionsType(c)))
+	}
+	return r
+}
+
+// A sharedKey is a key beside checks that sets an option of several checks, or
+// a mapping of such keys.
+type sharedKey struct {
+	below map[string]*sharedKey
+	uses  []sharedUse
+}
+
+// A sharedUse is an option that a key sets.
+type sharedUse struct {
+	check int // index
+	option
+}
+
+// ownKeys are the keys of the configuration that are not shared options.
+var ownKeys = []string{"checks", "exclude", "extends", "overrides", "paths", "objects"}
+
+// sharedKeys gathers the keys that options of the checks are taken from. That
+// two checks want different things of one key is a programmer's mistake.
+func sharedKeys(checks []*lint.Check) *sharedKey {
+	root := &sharedKey{}
+	for i, c := range checks {
+		for _, o := range optionsOf(optionsType(c)) {
+			if o.shared == "" {
+				continue
+			}
+			k := root
+			for part := range strings.SplitSeq(o.shared, ".") {
+				if k.below == nil {
+					k.below = map[string]*sharedKey{}
+				}
+				if k.below[part] == nil {
+					k.below[part] = &sharedKey{}
+				}
+				if k = k.below[part]; k.uses != nil {
+					break
+				}
+			}
+			if k.below != nil || slices.Contains(ownKeys, o.shared) || k.uses != nil && (k.uses[0].shared != o.shared || k.uses[0].typ != o.typ) {
+				panic(fmt.Sprintf("%s: the key %q of option %s is taken", c.ID, o.shared, o.name))
+			}
+			k.uses = append(k.uses, sharedUse{i, o})
+		}
+	}
+	return root
+}
+
+// names returns the names of the keys below k.
+func (k *sharedKey) names() []string {
+	names := make([]string, 0, len(k.below))
+	for name := range k.below {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (r *reader) newLayer() layer { return make(layer, len(r.checks)) }
+
+// file reads a configuration file.
+func (r *reader) file(f *source.File) settings {
+	d := newDocument(f, &r.errs)
+	s := settings{layer: r.newLayer()}
+	root := d.root()
+	if root == nil {
+		return s
+	}
+	for key, value := range d.pairs(root, nil) {
+		switch key.Value {
+		case "extends":
+			for item := range d.texts(value, "extends") {
+				if p, err := findPreset(item.Value); err != nil {
+					d.errorf(item, "%s", err)
+				} else {
+					s.extends = append(s.extends, p)
+				}
+			}
+		case "exclude":
+			s.exclude = d.globs(value, "exclude")
+		case "checks":
+			r.readChecks(d, value, s.layer, false)
+		case "overrides":
+			s.overrides = r.readOverrides(d, value)
+		default:
+			r.readShared(d, key, value, s.layer, []string{"extends", "exclude", "checks", "overrides"})
+		}
+	}
+	return s
+}
+
+func (r *reader) readOverrides(d *document, n *yaml.Node) (out []override) {
+	if n.Kind != yaml.SequenceNode {
+		d.errorf(n, "overrides must be a list, not %s", describe(n))
+		return nil
+	}
+	if len(n.Content) > maxOverrides {
+		d.errorf(n, "more than %d overrides", maxOverrides)
+		return nil
+	}
+	for _, item := range n.Content {
+		out = append(out, r.readOverride(d, resolve(item)))
+	}
+	return out
+}
+
+func (r *reader) readOverride(d *document, n *yaml.Node) override {
+	o := override{layer: r.newLayer()}
+	chosen, sets := false, false
+	for key, value := range d.mapping(n, "an override") {
+		switch key.Value {
+		case "paths":
+			chosen = true
+			if o.paths = d.globs(value, "paths"); value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
+				d.errorf(value, "paths is empty, so the override holds nowhere")
+			}
+		case "objects":
+			chosen = true
+			o.objects = d.objects(value)
+		case "checks":
+			sets = true
+			r.readChecks(d, value, o.layer, false)
+		default:
+			sets = true
+			r.readShared(d, key, value, o.layer, []string{"paths", "objects", "checks"})
+		}
+	}
+	if n.Kind == yaml.MappingNode && !chosen {
+		d.errorf(n, "an override needs paths or objects; what holds everywhere stands outside of overrides")
+	}
+	if n.Kind == yaml.MappingNode && !sets {
+		d.errorf(n, "an override without checks or another setting changes nothing")
+	}
+	return o
+}
+
+func (d *document) globs(n *yaml.Node, what string) globs {
+	var out globs
+	for item := range d.texts(n, what) {
+		patterns, err := parseGlob(item.Value)
+		if err != nil {
+			d.errorf(item, "%s", err)
+		}
+		out = append(out, patterns...)
+	}
+	return out
+}
+
+func (d *document) objects(n *yaml.Node) *objects {
+	o := &objects{}
+	for key, value := range d.mapping(n, "objects") {
+		of := objectFields[key.Value]
+		switch {
+		case of != nil:
+			if d.conform(value, reflect.TypeFor[string](), "objects."+key.Value) {
+				o.fields = append(o.fields, objectField{of, parseWildcard(value.Value)})
+			}
+		case key.Value == "labels":
+			o.labels = d.wildcards(value, "objects.labels")
+		case key.Value == "annotations":
+			o.annotations = d.wildcards(value, "objects.annotations")
+		default:
+			d.errorf(key, "objects has no key %s%s", quote(key.Value), meant(key.Value, []string{"kind", "name", "namespace", "labels", "annotations", "group"}, "it has"))
+		}
+	}
+	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
+		d.errorf(n, "objects names nothing to choose by")
+	}
+	return o
+}
+
+func (d *document) wildcards(n *yaml.Node, what string) map[string]wildcard {
+	if !d.conform(n, reflect.TypeFor[map[string]string](), what) {
+		return nil
+	}
+	if len(n.Content) == 0 {
+		d.errorf(n, "%s names nothing to choose by", what)
+	}
+	out := map[string]wildcard{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		out[resolve(n.Content[i]).Value] = parseWildcard(resolve(n.Content[i+1]).Value)
+	}
+	return out
+}
+
+// readShared reads the value of a key beside checks into the options of all
+// checks that take it.
+func (r *reader) readShared(d *document, key, value *yaml.Node, l layer, others []string) {
+	k := r.shared.below[key.Value]
+	if k == nil {
+		known := slices.Concat(others, r.shared.names())
+		d.errorf(key, "unknown key %s%s", quote(key.Value), meant(key.Value, known, "known are"))
+		return
+	}
+	r.readSharedKey(d, k, value, l, key.Value)
+}
+
+func (r *reader) readSharedKey(d *document, k *sharedKey, value *yaml.Node, l layer, path string) {
+	if k.below != nil {
+		for key, value := range d.mapping(value, path) {
+			next := k.below[key.Value]
+			if next == nil {
+				d.errorf(key, "%s has no key %s%s", path, quote(key.Value), meant(key.Value, k.names(), "it has"))
+				continue
+			}
+			r.readSharedKey(d, next, value, l, path+"."+key.Value)
+		}
+		return
+	}
+	if !d.conform(value, k.uses[0].typ, path) {
+		return
+	}
+	for _, u := range k.uses {
+		l[u.check].shared = append(l[u.check].shared, assignment{u.option, value, d.span(value)})
+	}
+}
+
+// An entry is what a layer says under one key of checks.
+type entry struct {
+	key     string
+	glob    bool
+	matches []int // indices of checks
+	setting
+}
+
+// readChecks reads the key checks into a layer. Lenient is for presets, which
+// may name checks that are not there.
+func (r *reader) readChecks(d *document, n *yaml.Node, l layer, lenient bool) {
+	var entries []entry
+	for key, value := range d.mapping(n, "checks") {
+		e, err := r.entry(key.Value)
+		if err != nil {
+			if !lenient {
+				d.errorf(key, "%s", err)
+			}
+			continue
+		}
+		if r.readSetting(d, key, value, &e) {
+			entries = append(entries, e)
+		}
+	}
+	r.apply(entries, l)
+}
+
+// entry finds the checks that a key is about.
+func (r *reader) entry(key string) (entry, error) {
+	e := entry{key: key, glob: strings.Contains(key, "*")}
+	pattern := parseWildcard(key)
+	for i, id := range r.ids {
+		if pattern.match(id) {
+			e.matches = append(e.matches, i)
+		}
+	}
+	if len(e.matches) > 0 {
+		return e, nil
+	}
+	if e.glob {
+		return e, fmt.Errorf("no check matches %s%s", quote(key), r.meantCheck(key))
+	}
+	return e, fmt.Errorf("unknown check %s%s", quote(key), r.meantCheck(key))
+}
+
+func (r *reader) meantCheck(key string) string {
+	candidates := slices.Clone(r.ids)
+	for _, id := range r.ids {
+		if area, _, ok := strings.Cut(id, "/"); ok {
+			candidates = append(candidates, area+"/*")
+		}
+	}
+	if name, ok := near.Name(key, candidates); ok {
+		return fmt.Sprintf("; did you mean %q?", name)
+	}
+	return "; monitoringlinter checks lists them"
+}
+
+// apply writes entries into a layer, the less specific ones first.
+func (r *reader) apply(entries []entry, l layer) {
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		switch {
+		case a.glob != b.glob && a.glob:
+			return -1
+		case a.glob != b.glob:
+			return 1
+		}
+		return cmp.Compare(len(a.key), len(b.key))
+	})
+	for _, e := range entries {
+		for _, i := range e.matches {
+			s := &l[i]
+			if s.turn = e.turn; e.glob && e.turn == on && r.checks[i].OptIn {
+				s.turn = keep
+			}
+			if e.severity != lint.Unset {
+				s.severity = e.severity
+			}
+			if !e.glob {
+				s.own, s.at = e.own, e.at
+			}
+		}
+	}
+}
+
+// readSetting reads what stands under the key of a check or a glob.
+func (r *reader) readSetting(d *document, key, value *yaml.Node, e *entry) bool {
+	switch value.Kind {
+	case yaml.ScalarNode:
+		return d.readTurn(value, key.Value, e, true)
+	case yaml.MappingNode:
+	default:
+		d.errorf(value, "%s must be %s or a mapping of options, not %s", key.Value, turnNames, describe(value))
+		return false
+	}
+	e.turn = on
+	ok := true
+	var options []option
+	if !e.glob {
+		options = r.options[e.matches[0]]
+	}
+	for key, value := range d.pairs(value, &ok) {
+		if key.Value == "severity" {
+			ok = d.readTurn(value, "severity", e, false) && ok
+			continue
+		}
+		o, known := findOption(options, key.Value)
+		switch {
+		case e.glob:
+			d.errorf(key, "%s is a glob, for which only severity can be set; write options under the ID of a check", quote(e.key))
+		case !known:
+			names := append([]string{"severity"}, optionNames(options)...)
+			d.errorf(key, "%s has no option %s%s", e.key, quote(key.Value), meant(key.Value, names, "it has"))
+		default:
+			if d.conform(value, o.typ, o.name) {
+				e.own = append(e.own, assignment{o, value, d.span(value)})
+				continue
+			}
+		}
+		ok = false
+	}
+	if len(e.own) > 0 {
+		e.at = d.span(key)
+	}
+	return ok
+}
+
+const turnNames = "on, off, info, warning, error"
+
+// readTurn reads on, off or a severity.
+func (d *document) readTurn(n *yaml.Node, what string, e *entry, onAllowed bool) bool {
+	known := []string{"error", "warning", "info", "on", "off"}
+	if !onAllowed {
+		known = []string{"error", "warning", "info", "off"}
+	}
+	if n.Kind != yaml.ScalarNode || isNull(n) {
+		d.errorf(n, "%s must be one of %s, not %s", what, strings.Join(known, ", "), describe(n))
+		return false
+	}
+	name := n.Value
+	if n.Tag == "!!bool" {
+		name = map[string]string{"true": "on", "false": "off"}[strings.ToLower(name)]
+	}
+	switch {
+	case name == "off":
+		e.turn = off
+	case name == "on" && onAllowed:
+		e.turn = on
+	default:
+		severity, err := lint.ParseSeverity(name)
+		if err != nil {
+			d.errorf(n, "unknown severity %s%s", quote(n.Value), meant(n.Value, known, "allowed are"))
+			return false
+		}
+		e.severity, e.turn = severity, on
+		if e.glob {
+			e.turn = keep
+		}
+	}
+	return true
+}
+
+// commandLine returns the layer of checks that the command line turns on and off.
+func (r *reader) commandLine(enable, disable []string) layer {
+	l := r.newLayer()
+	var entries []entry
+	read := func(flag string, keys []string, t turn) {
+		for _, key := range keys {
+			e, err := r.entry(key)
+			if err != nil {
+				r.errs = append(r.errs, &Error{Message: fmt.Sprintf("%s: %v", flag, err)})
+				continue
+			}
+			e.turn = t
+			entries = append(entries, e)
+		}
+	}
+	for _, key := range enable {
+		if slices.Contains(disable, key) {
+			r.errs = append(r.errs, &Error{Message: fmt.Sprintf("--enable and --disable both name %s", quote(key))})
+		}
+	}
+	read("--enable", enable, on)
+	read("--disable", disable, off)
+	r.apply(entries, l)
+	return l
+}
+
+func (r *reader) commandLinePresets(names []string) (out []*Preset) {
+	for _, name := range names {
+		p, err := findPreset(name)
+		if err != nil {
+			r.errs = append(r.errs, &Error{Message: fmt.Sprintf("--preset: %v", err)})
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// preset reads a preset.
+func (r *reader) preset(p *Preset) layer {
+	d := newDocument(source.NewFileString("preset "+p.Name, p.Source), &r.errs)
+	l := r.newLayer()
+	if root := d.root(); root != nil {
+		for key, value := range d.pairs(root, nil) {
+			switch {
+			case key.Value == "checks":
+				r.readChecks(d, value, l, true)
+			case r.shared.below[key.Value] != nil:
+				r.readShared(d, key, value, l, nil)
+			}
+		}
+	}
+	return l
+}
