@@ -70,18 +70,17 @@ func checkAlertLabelOverride(p *lint.Pass, r *rules.Rule) {
 	if !known {
 		return
 	}
+	replaced := func(label string) bool {
+		return slices.ContainsFunc(all, func(e rules.Entry) bool { return e.Key.Value == label && !e.Templated() })
+	}
+	only := true
+	for label := range grouped {
+		only = only && (label == labels.MetricName || replaced(label))
+	}
 	for i, e := range all {
-		by := grouped[e.Key.Value]
-		if by == nil || e.Templated() || alertOverridePinned(r.Expr, e.Key.Value) {
-			continue
+		if by := grouped[e.Key.Value]; by != nil && !e.Templated() && !alertOverridePinned(r.Expr, e.Key.Value) {
+			alertOverrideReport(p, r, e, i < len(r.Labels), by, only)
 		}
-		var rest []string
-		for _, label := range slices.Sorted(maps.Keys(grouped)) {
-			if label != labels.MetricName && !alertOverrideFixed(r.Expr, label) && !slices.ContainsFunc(all, func(e rules.Entry) bool { return e.Key.Value == label && !e.Templated() }) {
-				rest = append(rest, label)
-			}
-		}
-		alertOverrideReport(p, r, e, i < len(r.Labels), by, len(rest) == 0)
 	}
 }
 
@@ -119,20 +118,6 @@ func alertOverridePinned(e *promql.Expr, label string) bool {
 		}
 	})
 	return pinned
-}
-
-// alertOverrideFixed reports whether the label has one value in all that the
-// expression selects.
-func alertOverrideFixed(e *promql.Expr, label string) bool {
-	fixed := true
-	e.Inspect(func(n parser.Node, _ []parser.Node) {
-		if v, ok := n.(*parser.VectorSelector); ok {
-			fixed = fixed && slices.ContainsFunc(v.LabelMatchers, func(m *labels.Matcher) bool {
-				return m.Name == label && alertOverrideOne(m)
-			})
-		}
-	})
-	return fixed
 }
 
 // alertOverrideOne reports whether a matcher leaves one value.

@@ -25,7 +25,7 @@ var _ = add(lint.Check{
 
 For the same reason a range must be longer than the interval at which the series in it is recorded: [2m] over a series recorded each 3m holds a sample at some evaluations and none at others, and rate never finds the two samples it needs. This is told only of groups that set their interval.
 
-An interval below the minimum costs more than it can tell: targets are hardly scraped that often.`,
+An interval below the minimum costs more than it can tell, as targets are hardly scraped that often.`,
 		Bad: `groups:
 - name: daily
   interval: 1h
@@ -80,7 +80,7 @@ func checkGroupInterval(p *lint.Pass, g *rules.Group, o groupInterval) {
 	span, written := g.Interval.Text.All(), g.Interval.Text.Value
 	switch lookback := model.Duration(groupIntervalLookback); {
 	case interval < o.Min:
-		p.Reportf(span, "%s has interval: %s, below the minimum of %s: it is evaluated more often than targets are scraped, for the same result; lengthen it", g.Object(), written, o.Min)
+		p.Reportf(span, "%s has interval: %s, below the minimum of %s: unless targets are scraped that often, an evaluation finds what the one before has found; lengthen it", g.Object(), written, o.Min)
 	case o.Max > 0 && interval > o.Max:
 		if !groupIntervalKeepsFiring(g) {
 			p.Reportf(span, "%s has interval: %s, above the maximum of %s: %s", g.Object(), written, o.Max, groupIntervalStale(g, o.Max == lookback))

@@ -425,7 +425,7 @@ func (c *promqlCost) raw(root parser.Expr) {
 		if c.r.IsAlert() {
 			becomes = "one cause may fire an alert for each"
 		}
-		c.report(c.r.Expr.Name(v), lint.Unset, "%s has a series for each %s, and none is left out or aggregated, so that %s; aggregate it, as in sum by (namespace), or select by a matcher", v.Name, object, becomes)
+		c.report(c.r.Expr.Name(v), lint.Unset, "%s has a series for each %s, and nothing aggregates or narrows them, so that %s; aggregate them, as in sum by (namespace), or select by a matcher", v.Name, object, becomes)
 		break // the others are operands of the same comparison
 	}
 	for _, v := range promqlBuckets(root) {

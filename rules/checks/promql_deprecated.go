@@ -179,7 +179,7 @@ func promqlDeprecatedBounds(p *lint.Pass, e *promql.Expr, v *parser.VectorSelect
 		f := lint.Finding{
 			Span:     m.Value,
 			Severity: lint.Info,
-			Message:  promqlSelectorMessage(p, "matcher %s finds none of the series that Prometheus 3 scrapes, as it stores the bound with a decimal: write %s", m.Matcher, now),
+			Message:  promqlSelectorMessage(p, "matcher %s finds none of the series that Prometheus 3 scrapes, which stores the bound with a decimal: write %s", m.Matcher, now),
 		}
 		if o.major() >= 3 {
 			f.Severity = lint.Warning
@@ -194,7 +194,7 @@ func promqlDeprecatedBounds(p *lint.Pass, e *promql.Expr, v *parser.VectorSelect
 // promqlOldBound reports whether m matches a bucket or a quantile by a whole
 // number without a decimal.
 func promqlOldBound(v *parser.VectorSelector, m *labels.Matcher) bool {
-	if m.Type != labels.MatchEqual && m.Type != labels.MatchNotEqual {
+	if m.Type != labels.MatchEqual {
 		return false
 	}
 	bucket := m.Name == labels.BucketLabel && strings.HasSuffix(v.Name, "_bucket")

@@ -219,10 +219,15 @@ func promqlMatchesAll(m *labels.Matcher) bool {
 	return err == nil && promqlRegexpAll(promqlRegexpBare(tree, true, true))
 }
 
-// glob reports the star of a shell pattern: one that repeats a dash or another
-// mark between words.
+// glob reports the star of a shell pattern: one that repeats a mark between
+// words, or the last character of a word.
 func (c promqlRegexp) glob(bare *syntax.Regexp) {
 	mark := promqlRegexpGlob(bare)
+	if bare.Op == syntax.OpStar && bare.Sub[0].Op == syntax.OpLiteral {
+		if digit := string(bare.Sub[0].Rune); promqlRegexpClass(c.m.Matcher.Name, digit) != "" {
+			mark = digit
+		}
+	}
 	if mark == "" {
 		return
 	}
@@ -233,14 +238,17 @@ func (c promqlRegexp) glob(bare *syntax.Regexp) {
 	c.report(f, "has the star of a shell pattern: here %s* matches any number of %q and nothing else; write %s.*", mark, mark, mark)
 }
 
-// promqlRegexpGlob returns the mark that a star repeats after other text, unless
-// a wildcard follows, which makes up for it.
+// promqlRegexpGlob returns the character that a star repeats after other text,
+// unless a wildcard follows, which makes up for it. A star after an s may be
+// meant: https*.
 func promqlRegexpGlob(re *syntax.Regexp) string {
 	for i, sub := range re.Sub {
 		if re.Op == syntax.OpConcat && i > 0 && sub.Op == syntax.OpStar && sub.Sub[0].Op == syntax.OpLiteral {
 			mark := string(sub.Sub[0].Rune)
-			alone := i+1 == len(re.Sub) || re.Sub[i+1].Op == syntax.OpLiteral
-			if alone && (mark == "-" || mark == "_" || mark == ":") {
+			last := i+1 == len(re.Sub)
+			between := (last || re.Sub[i+1].Op == syntax.OpLiteral) && (mark == "-" || mark == "_" || mark == ":")
+			word := last && re.Sub[i-1].Op == syntax.OpLiteral && promqlRegexpLetter.MatchString(mark)
+			if between || word {
 				return mark
 			}
 		}
@@ -250,6 +258,8 @@ func promqlRegexpGlob(re *syntax.Regexp) string {
 	}
 	return ""
 }
+
+var promqlRegexpLetter = regexp.MustCompile(`^[A-Za-rt-z0-9]$`)
 
 // anchors reports ^ and $ where the value begins and ends anyway.
 func (c promqlRegexp) anchors() {
@@ -299,7 +309,7 @@ func (c promqlRegexp) host() {
 		}
 		dots := strings.ReplaceAll(strings.ReplaceAll(m[1], `\.`, "."), ".", `\.`)
 		f := lint.Finding{Span: c.m.Value, Severity: lint.Info}
-		c.report(f, "has dots in %s that match any character: escape them as in %s", m[1], dots)
+		c.report(f, "has dots in %s that match any character: escape them as in %q", m[1], dots)
 		return
 	}
 }

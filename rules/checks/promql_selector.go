@@ -148,7 +148,7 @@ func promqlExcludes(a, b *labels.Matcher) bool {
 // promqlSelectorName reports the i-th matcher, which is for the metric name.
 func promqlSelectorName(p *lint.Pass, e *promql.Expr, v *parser.VectorSelector, written []promql.Matcher, i int) {
 	name := written[i].Matcher.Value
-	if v.Name != "" || !model.LegacyValidation.IsValidMetricName(name) || promqlPlaceholder.MatchString(name) {
+	if v.Name != "" || promqlPlaceholder.MatchString(name) || !promqlIsName(name) {
 		return
 	}
 	for _, m := range written {
@@ -161,7 +161,7 @@ func promqlSelectorName(p *lint.Pass, e *promql.Expr, v *parser.VectorSelector, 
 		Severity: lint.Info,
 		Message:  promqlSelectorMessage(p, "matcher %s hides the metric name from readers: write %s in front of the braces", written[i].Matcher, name),
 	}
-	if brace := e.Name(v); brace.Text() == "{" && promqlIsName(name) {
+	if brace := e.Name(v); brace.Text() == "{" {
 		fix := promqlWithout(written, i)
 		fix.Message = "write the name in front of the braces"
 		fix.Edits = append(fix.Edits, lint.Edit{Span: source.Span{File: brace.File, Start: brace.Start, End: brace.Start}, New: name})
@@ -170,9 +170,11 @@ func promqlSelectorName(p *lint.Pass, e *promql.Expr, v *parser.VectorSelector, 
 	p.Report(f)
 }
 
-// promqlIsName reports whether name can stand in front of braces: whether it is
-// none of the words of the language.
+// promqlIsName reports whether name can stand in front of braces.
 func promqlIsName(name string) bool {
+	if !model.LegacyValidation.IsValidMetricName(name) {
+		return false
+	}
 	v, ok := promql.Parse(source.Text{Value: name + "{}"}).Root.(*parser.VectorSelector)
 	return ok && v.Name == name
 }
