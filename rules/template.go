@@ -4,6 +4,7 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -26,13 +27,13 @@ func templateLanguage(s string) (language string, at [2]int) {
 	for _, m := range []struct {
 		language string
 		marker   *regexp.Regexp
-		opening  string
+		words    []string // one of which the marker needs
 	}{
-		{"Helm", helmMarker, "{{"},
-		{"ERB", erbMarker, "<%"},
-		{"Jinja", jinjaMarker, "{%"},
+		{"Helm", helmMarker, []string{".Values", ".Release.", ".Chart.", ".Capabilities", ".Files.", "include", "tpl", "toYaml", "nindent", "required"}},
+		{"ERB", erbMarker, []string{"<%"}},
+		{"Jinja", jinjaMarker, []string{"{%"}},
 	} {
-		if !strings.Contains(s, m.opening) {
+		if !slices.ContainsFunc(m.words, func(w string) bool { return strings.Contains(s, w) }) {
 			continue
 		}
 		if loc := m.marker.FindStringIndex(s); loc != nil {

@@ -222,7 +222,7 @@ func (c *Config) place(path string) *place {
 	relative := c.relative(path)
 	for i, o := range c.overrides {
 		switch {
-		case o.paths != nil && !o.paths.match(relative):
+		case o.paths != nil && (path == "" || !o.paths.match(relative)):
 		case o.objects != nil:
 			p.byObject = append(p.byObject, i)
 		default:
@@ -266,7 +266,7 @@ func (s *set) has(i int) bool { return s[i/64]&(1<<(i%64)) != 0 }
 
 // Excluded reports whether the file or folder at path is not to be read.
 func (c *Config) Excluded(path string) bool {
-	return len(c.exclude) > 0 && c.exclude.match(c.relative(path))
+	return len(c.exclude) > 0 && path != "" && c.exclude.match(c.relative(path))
 }
 
 // locate finds where the folder of the configuration file is. Paths are given

@@ -54,8 +54,7 @@ func Schema(checks []*lint.Check) ([]byte, error) {
 		"checks":   settings,
 		"override": func() object {
 			o := closed(override)
-			o["anyOf"] = []object{{"required": []string{"paths"}}, {"required": []string{"objects"}}}
-			o["minProperties"] = 2
+			o["allOf"] = []object{anyOf([]string{"paths", "objects"}), anyOf(append([]string{"checks"}, sharedKeys(checks).names()...))}
 			return o
 		}(),
 		"objects": func() object {
@@ -190,6 +189,15 @@ func typeSchema(t reflect.Type) object {
 		return closed(fields)
 	}
 	return object{}
+}
+
+// anyOf returns the schema of objects that have at least one of the keys.
+func anyOf(keys []string) object {
+	var out []object
+	for _, key := range keys {
+		out = append(out, object{"required": []string{key}})
+	}
+	return object{"anyOf": out}
 }
 
 func ref(name string) object { return object{"$ref": "#/$defs/" + name} }

@@ -161,6 +161,9 @@ func alertAnnotationsFault(r *rules.Rule, name, text string) string {
 
 // summary reports a summary that does not fit where it is shown.
 func (o alertAnnotations) summary(p *lint.Pass, r *rules.Rule, e rules.Entry) {
+	if o.MaxLength == 0 && !strings.Contains(e.Value.Value, "\n") {
+		return
+	}
 	text, ok := alertAnnotationsPrinted(e)
 	if !ok {
 		return

@@ -115,7 +115,8 @@ func groupIntervalStale(g *rules.Group, lookback bool) string {
 }
 
 func checkGroupIntervalRanges(p *lint.Pass, r *rules.Rule, _ groupInterval) {
-	if r.Expr == nil {
+	series := lint.Derive(p.Project, groupIntervals)
+	if r.Expr == nil || len(series) == 0 {
 		return
 	}
 	r.Expr.Inspect(func(n parser.Node, path []parser.Node) {
@@ -124,7 +125,7 @@ func checkGroupIntervalRanges(p *lint.Pass, r *rules.Rule, _ groupInterval) {
 			return
 		}
 		name := groupIntervalSeries(m)
-		recorded, ok := lint.Derive(p.Project, groupIntervals)[name]
+		recorded, ok := series[name]
 		if name == "" || !ok || recorded.interval == 0 {
 			return
 		}

@@ -191,8 +191,7 @@ func (c *promqlCost) selector(n parser.Node, path []parser.Node) {
 	if slices.ContainsFunc(v.LabelMatchers, func(m *labels.Matcher) bool { return m.Name != labels.MetricName && promqlNarrows(m) }) {
 		what = "all series with these labels"
 	}
-	plain := &parser.VectorSelector{LabelMatchers: v.LabelMatchers}
-	c.report(c.r.Expr.At(v), severity, "selector %s names no metric and so reads %s at each evaluation; name the metric", plain, what)
+	c.report(c.r.Expr.At(v), severity, "the selector names no metric and so reads %s at each evaluation; name the metric", what)
 }
 
 // promqlNames reports whether m says which metrics are meant.
@@ -277,9 +276,15 @@ func (c *promqlCost) aggregation(n *parser.AggregateExpr, keep func(label string
 		c.result(n.Expr, func(label string) bool { return keep(label) && !slices.Contains(n.Grouping, label) })
 		return
 	}
+	made := c.made(n.Expr)
 	for _, label := range n.Grouping {
-		origin := c.origin(n.Expr, label)
-		if !keep(label) || !c.o.unbounded(n.Expr, origin) || slices.Contains(c.o.BoundedLabels, label) || slices.Contains(c.reported, label) || promqlPinned(n.Expr, origin) {
+		origin, ok := made[label]
+		if !ok {
+			origin = label
+		}
+		// Looked at once, whether it is reported or not.
+		made[label] = ""
+		if !keep(label) || slices.Contains(c.o.BoundedLabels, label) || slices.Contains(c.reported, label) || !c.o.unbounded(n.Expr, origin) || promqlPinned(n.Expr, origin) {
 			continue
 		}
 		c.reported = append(c.reported, label)
@@ -291,37 +296,40 @@ func (c *promqlCost) aggregation(n *parser.AggregateExpr, keep func(label string
 	}
 }
 
-// origin returns the label that a label of the result takes its values from:
-// another one if label_replace or label_join copied it, "" if they made it up.
-func (c *promqlCost) origin(n parser.Expr, label string) string {
-	origin := label
+// made returns the labels that label_replace and label_join set below n, each
+// with the label it is a copy of; "" if it is made up of parts.
+func (c *promqlCost) made(n parser.Expr) map[string]string {
+	made := map[string]string{}
 	parser.Inspect(n, func(n parser.Node, _ []parser.Node) error {
 		call, ok := n.(*parser.Call)
-		if !ok || origin != label {
+		if !ok || len(call.Args) < 4 {
 			return nil
+		}
+		label, origin := promqlString(call.Args[1]), ""
+		if _, ok := made[label]; ok {
+			return nil // set again further out
 		}
 		switch call.Func.Name {
 		case "label_replace":
-			if len(call.Args) == 5 && promqlString(call.Args[1]) == label {
-				origin = ""
-				src, re := promqlString(call.Args[3]), promqlString(call.Args[4])
-				if whole := re == "(.*)" || re == "(.+)" || re == "^(.*)$" || re == "^(.+)$"; whole && strings.Contains(promqlString(call.Args[2]), "$1") {
-					origin = src
+			switch promqlString(call.Args[4]) {
+			case "(.*)", "(.+)", "^(.*)$", "^(.+)$":
+				if strings.Contains(promqlString(call.Args[2]), "$1") {
+					origin = promqlString(call.Args[3])
 				}
 			}
 		case "label_join":
-			if len(call.Args) > 3 && promqlString(call.Args[1]) == label {
-				origin = ""
-				for _, arg := range call.Args[3:] {
-					if src := promqlString(arg); c.o.unbounded(call, src) {
-						origin = src
-					}
+			for _, arg := range call.Args[3:] {
+				if src := promqlString(arg); c.o.unbounded(call.Args[0], src) {
+					origin = src
 				}
 			}
+		default:
+			return nil
 		}
+		made[label] = origin
 		return nil
 	})
-	return origin
+	return made
 }
 
 func promqlString(n parser.Expr) string {

@@ -161,8 +161,8 @@ func promqlDeprecatedRange(p *lint.Pass, e *promql.Expr, n parser.Expr, path []p
 // promqlDeprecatedBounds reports bounds of buckets and quantiles as Prometheus
 // 2 stored them.
 func promqlDeprecatedBounds(p *lint.Pass, e *promql.Expr, v *parser.VectorSelector, o promqlDeprecated) {
-	if strings.Contains(v.Name, ":") {
-		return // may have been recorded before
+	if strings.Contains(v.Name, ":") || len(v.LabelMatchers) > promqlMostMatchers {
+		return // may have been recorded before; or nobody has written it
 	}
 	var concerned bool
 	for _, m := range v.LabelMatchers {

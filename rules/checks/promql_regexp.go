@@ -59,7 +59,7 @@ Values with placeholders, such as the variables of a dashboard, are left alone.`
 func checkPromqlRegexp(p *lint.Pass, e *promql.Expr) {
 	e.Inspect(func(n parser.Node, _ []parser.Node) {
 		v, ok := n.(*parser.VectorSelector)
-		if !ok || !slices.ContainsFunc(v.LabelMatchers, promqlRegexpConcerns) {
+		if !ok || len(v.LabelMatchers) > promqlMostMatchers || !slices.ContainsFunc(v.LabelMatchers, promqlRegexpConcerns) {
 			return
 		}
 		written := e.Matchers(v)
@@ -76,6 +76,10 @@ func checkPromqlRegexp(p *lint.Pass, e *promql.Expr) {
 		}
 	})
 }
+
+// promqlMostMatchers bounds the selectors whose matchers are compared with each
+// other; those that people write have ten at the most.
+const promqlMostMatchers = 200
 
 // promqlRegexpConcerns reports whether there may be something to say of m.
 func promqlRegexpConcerns(m *labels.Matcher) bool {
@@ -99,7 +103,7 @@ type promqlRegexp struct {
 }
 
 func (c promqlRegexp) report(f lint.Finding, format string, args ...any) {
-	f.Message = strings.TrimSpace(c.p.Object().String() + " matcher " + c.m.Matcher.String() + " " + fmt.Sprintf(format, args...))
+	f.Message = strings.TrimSpace(c.p.Object().String() + " matcher " + promqlShown(c.m.Matcher) + " " + fmt.Sprintf(format, args...))
 	c.p.Report(f)
 }
 
@@ -134,8 +138,9 @@ func (c promqlRegexp) unneeded(literal string) {
 	if c.m.Type == labels.MatchNotRegexp {
 		plain.Type = labels.MatchNotEqual
 	}
+	shown := promqlShown(plain)
 	f := lint.Finding{Span: c.m.Op}
-	write := lint.Replace(c.m.Op, plain.Type.String(), "write "+plain.String(), true)
+	write := lint.Replace(c.m.Op, plain.Type.String(), "write "+shown, true)
 	fixable := c.m.Op.Text() == c.m.Type.String()
 	if literal != c.m.Matcher.Value {
 		f.Span = c.m.Op.Union(c.m.Value)
@@ -148,14 +153,14 @@ func (c promqlRegexp) unneeded(literal string) {
 	}
 	switch class := promqlRegexpClass(c.m.Matcher.Name, literal); {
 	case literal == "":
-		c.report(f, "is a regular expression for the empty value: write %s", plain)
+		c.report(f, "is a regular expression for the empty value: write %s", shown)
 	case class != "":
 		if value, ok := promqlQuoted(c.m, class); ok {
 			f.Fixes = append([]lint.Fix{lint.Replace(c.m.Value, value, "match the whole class with "+class, false)}, f.Fixes...)
 		}
-		c.report(f, "matches only the value %q, since Prometheus anchors regular expressions: write %q for the whole class, or %s", literal, class, plain)
+		c.report(f, "matches only the value %q, since Prometheus anchors regular expressions: write %q for the whole class, or %s", literal, class, shown)
 	default:
-		c.report(f, "has no wildcard and is matched against the whole value, so it means %s: write that, or add the wildcard", plain)
+		c.report(f, "has no wildcard and is matched against the whole value, so it means %s: write that, or add the wildcard", shown)
 	}
 }
 
@@ -272,7 +277,7 @@ func (c promqlRegexp) anchors() {
 	if text, ok := promqlQuoted(c.m, short); ok {
 		f.Fixes = []lint.Fix{lint.Replace(c.m.Value, text, "drop the anchors", true)}
 	}
-	c.report(f, "has anchors that Prometheus adds anyway: write %q", short)
+	c.report(f, "has anchors that Prometheus adds anyway: write %q", promqlShortened(short))
 }
 
 // promqlRegexpUnanchored drops the anchors at the ends of alternatives.
@@ -309,7 +314,7 @@ func (c promqlRegexp) host() {
 		}
 		dots := strings.ReplaceAll(strings.ReplaceAll(m[1], `\.`, "."), ".", `\.`)
 		f := lint.Finding{Span: c.m.Value, Severity: lint.Info}
-		c.report(f, "has dots in %s that match any character: escape them as in %q", m[1], dots)
+		c.report(f, "has dots in %s that match any character: escape them as in %q", promqlShortened(m[1]), promqlShortened(dots))
 		return
 	}
 }
@@ -339,7 +344,7 @@ func (c promqlRegexp) open() {
 	if c.m.Type == labels.MatchNotRegexp {
 		what = "leaves out series without the label too"
 	}
-	c.report(lint.Finding{Span: c.m.Value, Severity: lint.Info}, "ends in an empty alternative and so %s: drop the last bar, or write (|%s) if that is meant", what, list)
+	c.report(lint.Finding{Span: c.m.Value, Severity: lint.Info}, "ends in an empty alternative and so %s: drop the last bar, or write (|%s) if that is meant", what, promqlShortened(list))
 }
 
 // promqlRegexpWords matches two or more fixed values.
@@ -355,9 +360,9 @@ func (c promqlRegexp) text() {
 	}
 	f := lint.Finding{Span: c.m.Op}
 	if c.m.Op.Text() == c.m.Type.String() {
-		f.Fixes = []lint.Fix{lint.Replace(c.m.Op, pattern.Type.String(), "write "+pattern.String(), false)}
+		f.Fixes = []lint.Fix{lint.Replace(c.m.Op, pattern.Type.String(), "write "+promqlShown(pattern), false)}
 	}
-	c.report(f, "takes no regular expression, and selects %s: write %s", selects, pattern)
+	c.report(f, "takes no regular expression, and selects %s: write %s", selects, promqlShown(pattern))
 }
 
 // promqlRegexpText reports whether the value of an equality matcher is evidently
@@ -482,6 +487,23 @@ func promqlRegexpSome(re *syntax.Regexp) bool {
 		re = re.Sub[0]
 	}
 	return re.Op == syntax.OpPlus && re.Sub[0].Op == syntax.OpAnyChar
+}
+
+// promqlShown returns a matcher as messages show it: a value may be as long as
+// its author likes.
+func promqlShown(m *labels.Matcher) string {
+	return (&labels.Matcher{Type: m.Type, Name: m.Name, Value: promqlShortened(m.Value)}).String()
+}
+
+func promqlShortened(text string) string {
+	const most = 100 // characters
+	n := 0
+	for i := range text {
+		if n++; n > most {
+			return text[:i] + "…"
+		}
+	}
+	return text
 }
 
 // promqlQuoted returns value between the quotes that the value of m has in the

@@ -49,7 +49,7 @@ A metric name in a matcher ({__name__="up"}) is an information, as it hides the 
 func checkPromqlSelector(p *lint.Pass, e *promql.Expr) {
 	e.Inspect(func(n parser.Node, _ []parser.Node) {
 		v, ok := n.(*parser.VectorSelector)
-		if !ok || !promqlSelectorConcerns(v) {
+		if !ok || len(v.LabelMatchers) > promqlMostMatchers || !promqlSelectorConcerns(v) {
 			return
 		}
 		written := e.Matchers(v)
@@ -87,7 +87,7 @@ func promqlSelectorRepeated(p *lint.Pass, written []promql.Matcher, i int) bool 
 		if m := written[i]; earlier.Matcher.String() == m.Matcher.String() {
 			p.Report(lint.Finding{
 				Span:    m.Span,
-				Message: promqlSelectorMessage(p, "matcher %s is written twice in one selector: drop one, or match the label that was meant", m.Matcher),
+				Message: promqlSelectorMessage(p, "matcher %s is written twice in one selector: drop one, or match the label that was meant", promqlShown(m.Matcher)),
 				Related: []lint.Related{{Span: earlier.Span, Message: "it stands here already"}},
 				Fixes:   []lint.Fix{promqlWithout(written, i)},
 			})
@@ -116,7 +116,7 @@ func promqlSelectorContradiction(p *lint.Pass, written []promql.Matcher, i int) 
 		p.Report(lint.Finding{
 			Span:     m.Span,
 			Severity: lint.Error,
-			Message:  promqlSelectorMessage(p, "matcher %s contradicts %s in the same selector, which so selects nothing: %s", m.Matcher, earlier.Matcher, remedy),
+			Message:  promqlSelectorMessage(p, "matcher %s contradicts %s in the same selector, which so selects nothing: %s", promqlShown(m.Matcher), promqlShown(earlier.Matcher), remedy),
 			Related:  []lint.Related{{Span: earlier.Span, Message: "the other matcher is here"}},
 		})
 		return
@@ -159,7 +159,7 @@ func promqlSelectorName(p *lint.Pass, e *promql.Expr, v *parser.VectorSelector, 
 	f := lint.Finding{
 		Span:     written[i].Span,
 		Severity: lint.Info,
-		Message:  promqlSelectorMessage(p, "matcher %s hides the metric name from readers: write %s in front of the braces", written[i].Matcher, name),
+		Message:  promqlSelectorMessage(p, "matcher %s hides the metric name from readers: write %s in front of the braces", promqlShown(written[i].Matcher), promqlShortened(name)),
 	}
 	if brace := e.Name(v); brace.Text() == "{" {
 		fix := promqlWithout(written, i)

@@ -137,21 +137,22 @@ func syntaxTemplateBare(e rules.Entry) (source.Span, bool) {
 	if !strings.Contains(s, "$labels.") && !strings.Contains(s, "$value") {
 		return source.Span{}, false
 	}
-	actions := promql.ActionRanges(s)
-	for _, loc := range syntaxTemplateVariable.FindAllStringIndex(s, 20) {
-		inside := false
-		for _, a := range actions {
-			inside = inside || a[0] < loc[1] && loc[0] < a[1]
-		}
-		if inside {
+	at := 0
+	for _, action := range append(promql.ActionRanges(s), [2]int{len(s), len(s)}) {
+		text := s[at:action[0]]
+		start := at
+		at = action[1]
+		if !strings.Contains(text, "$labels.") && !strings.Contains(text, "$value") {
 			continue
 		}
-		match := s[loc[0]:loc[1]]
-		if !strings.Contains(match, "$labels.") && match[0] != '{' {
-			continue
+		for _, loc := range syntaxTemplateVariable.FindAllStringIndex(text, -1) {
+			match := text[loc[0]:loc[1]]
+			if !strings.Contains(match, "$labels.") && match[0] != '{' {
+				continue
+			}
+			first := start + loc[0] + len(match) - len(strings.TrimLeft(match, " \t\n"))
+			return e.Value.Span(first, start+loc[0]+len(strings.TrimRight(match, " \t\n"))), true
 		}
-		start := loc[0] + len(match) - len(strings.TrimLeft(match, " \t\n"))
-		return e.Value.Span(start, loc[0]+len(strings.TrimRight(match, " \t\n"))), true
 	}
 	return source.Span{}, false
 }

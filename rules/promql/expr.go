@@ -184,15 +184,46 @@ func (e *Expr) At(n parser.Node) source.Span { return e.Span(n.PositionRange()) 
 // Inspect calls f with each node of the expression, outer ones first, and its
 // ancestors, the outermost first. f must not keep path.
 func (e *Expr) Inspect(f func(n parser.Node, path []parser.Node)) {
-	if e.Root == nil {
-		return
+	if e.Root != nil {
+		var path [8]parser.Node
+		inspectNode(e.Root, path[:0], f)
 	}
-	parser.Inspect(e.Root, func(n parser.Node, path []parser.Node) error {
-		if n != nil {
-			f(n, path)
+}
+
+func inspectNode(n parser.Node, path []parser.Node, f func(parser.Node, []parser.Node)) {
+	f(n, path)
+	inside := append(path, n)
+	switch n := n.(type) {
+	case *parser.BinaryExpr:
+		inspectNode(n.LHS, inside, f)
+		inspectNode(n.RHS, inside, f)
+	case *parser.AggregateExpr:
+		if n.Expr != nil {
+			inspectNode(n.Expr, inside, f)
 		}
-		return nil
-	})
+		if n.Param != nil {
+			inspectNode(n.Param, inside, f)
+		}
+	case *parser.Call:
+		for _, a := range n.Args {
+			inspectNode(a, inside, f)
+		}
+	case *parser.ParenExpr:
+		inspectNode(n.Expr, inside, f)
+	case *parser.UnaryExpr:
+		inspectNode(n.Expr, inside, f)
+	case *parser.MatrixSelector:
+		inspectNode(n.VectorSelector, inside, f)
+	case *parser.SubqueryExpr:
+		inspectNode(n.Expr, inside, f)
+	case *parser.StepInvariantExpr:
+		inspectNode(n.Expr, inside, f)
+	case *parser.VectorSelector, *parser.NumberLiteral, *parser.StringLiteral:
+	default:
+		for c := range parser.ChildrenIter(n) {
+			inspectNode(c, inside, f)
+		}
+	}
 }
 
 // Normal returns the expression in a spelling that is the same for expressions

@@ -28,8 +28,14 @@ type Doc struct {
 // New returns t as a Doc.
 func New(t source.Text) *Doc {
 	d := &Doc{Text: t, lines: make([]int, 1, strings.Count(t.Value, "\n")+1)}
+	breaks := "\n"
+	for _, b := range []string{"\r", "\u0085", "\u2028", "\u2029"} {
+		if strings.Contains(t.Value, b) {
+			breaks += b
+		}
+	}
 	for i := 0; i < len(t.Value); {
-		n := strings.IndexAny(t.Value[i:], "\n\r\u0085\u2028\u2029")
+		n := index(t.Value[i:], breaks)
 		if n < 0 {
 			break
 		}
@@ -38,6 +44,14 @@ func New(t source.Text) *Doc {
 		d.lines = append(d.lines, i)
 	}
 	return d
+}
+
+// index returns the first place of a line break in s.
+func index(s, breaks string) int {
+	if len(breaks) == 1 {
+		return strings.IndexByte(s, breaks[0])
+	}
+	return strings.IndexAny(s, breaks)
 }
 
 // lineBreak returns the length of the line break that s begins with, or 0.
