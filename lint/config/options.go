@@ -3,6 +3,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -124,9 +125,12 @@ func (d *document) conform(n *yaml.Node, t reflect.Type, what string) bool {
 			ok = d.conform(item, t.Elem(), "an item of "+what) && ok
 		}
 	default:
-		if want, scalar := scalarNames[t.Kind()]; scalar {
-			if n.Kind != yaml.ScalarNode || n.Decode(reflect.New(t).Interface()) != nil {
-				d.errorf(n, "%s must be %s, not %s", what, want, describe(n))
+		if want, scalar := scalarTypes[t.Kind()]; scalar {
+			// yaml would cut the fraction off a whole number, and take yes for true.
+			tag := n.ShortTag()
+			fits := n.Kind == yaml.ScalarNode && (want.tags == nil || slices.Contains(want.tags, tag))
+			if !fits || n.Decode(reflect.New(t).Interface()) != nil {
+				d.errorf(n, "%s must be %s, not %s", what, want.name, describe(n))
 				return false
 			}
 			return true
@@ -135,13 +139,24 @@ func (d *document) conform(n *yaml.Node, t reflect.Type, what string) bool {
 	return ok && d.decodes(n, t, what)
 }
 
-var scalarNames = map[reflect.Kind]string{
-	reflect.String: "text",
-	reflect.Bool:   "true or false",
-	reflect.Int:    "a whole number", reflect.Int8: "a whole number", reflect.Int16: "a whole number", reflect.Int32: "a whole number", reflect.Int64: "a whole number",
-	reflect.Uint: "a whole number from 0", reflect.Uint8: "a whole number from 0", reflect.Uint16: "a whole number from 0", reflect.Uint32: "a whole number from 0", reflect.Uint64: "a whole number from 0",
-	reflect.Float32: "a number", reflect.Float64: "a number",
+// A scalarType is how a scalar is called, and the tags it may have; nil is any.
+type scalarType struct {
+	name string
+	tags []string
 }
+
+var (
+	whole       = scalarType{"a whole number", []string{"!!int"}}
+	natural     = scalarType{"a whole number from 0", []string{"!!int"}}
+	number      = scalarType{"a number", []string{"!!int", "!!float"}}
+	scalarTypes = map[reflect.Kind]scalarType{
+		reflect.String: {"text", nil},
+		reflect.Bool:   {"true or false", []string{"!!bool"}},
+		reflect.Int:    whole, reflect.Int8: whole, reflect.Int16: whole, reflect.Int32: whole, reflect.Int64: whole,
+		reflect.Uint: natural, reflect.Uint8: natural, reflect.Uint16: natural, reflect.Uint32: natural, reflect.Uint64: natural,
+		reflect.Float32: number, reflect.Float64: number,
+	}
+)
 
 var (
 	lineOfError = regexp.MustCompile(`(?s)^(?:yaml: )?line (\d+): (.*)$`)
@@ -160,13 +175,12 @@ func (d *document) decodes(n *yaml.Node, t reflect.Type, what string) bool {
 		faults = typeError.Errors
 	}
 	for _, fault := range faults {
-		at := n
+		line := 0
 		if m := lineOfError.FindStringSubmatch(fault); m != nil {
+			line, _ = strconv.Atoi(m[1])
 			fault = m[2]
-			if line, err := strconv.Atoi(m[1]); err == nil {
-				at = faulty(n, line, fault)
-			}
 		}
+		at := faulty(n, line, fault)
 		if m := goTypeError.FindStringSubmatch(fault); m != nil {
 			d.errorf(at, "%s can't be %s", what, describe(at))
 			continue
@@ -176,33 +190,25 @@ func (d *document) decodes(n *yaml.Node, t reflect.Type, what string) bool {
 	return false
 }
 
-// faulty returns the node below n that a fault is about: it is told only by its
-// line, and by its value if the fault quotes it.
+// faulty returns the node below n that a fault is about: the one whose value the
+// fault quotes, or else the first on the line that it names.
 func faulty(n *yaml.Node, line int, fault string) *yaml.Node {
-	var onLine, quoted *yaml.Node
+	var quoted, onLine *yaml.Node
 	var walk func(*yaml.Node)
 	walk = func(n *yaml.Node) {
 		n = resolve(n)
-		if n.Line == line {
-			if onLine == nil {
-				onLine = n
-			}
-			if quoted == nil && n.Kind == yaml.ScalarNode && n.Value != "" && strings.Contains(fault, n.Value) {
-				quoted = n
-			}
+		if onLine == nil && n.Line == line {
+			onLine = n
+		}
+		if quoted == nil && n.Kind == yaml.ScalarNode && (strings.Contains(fault, strconv.Quote(n.Value)) || strings.Contains(fault, "`"+n.Value+"`")) {
+			quoted = n
 		}
 		for _, c := range n.Content {
 			walk(c)
 		}
 	}
 	walk(n)
-	switch {
-	case quoted != nil:
-		return quoted
-	case onLine != nil:
-		return onLine
-	}
-	return n
+	return cmp.Or(quoted, onLine, n)
 }
 
 // assign decodes a value over v, which holds the option so far. A struct keeps

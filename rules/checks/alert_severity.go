@@ -22,7 +22,7 @@ var _ = add(lint.Check{
 		Title: "alert without a severity label, or with one that nobody routes by",
 		Why: `Alertmanager routes alerts by their labels, and nearly every routing tree looks at severity. An alert without the label falls through to the default receiver, where nobody is woken up.
 
-A value outside the set is a warning: the set is a house rule. It is only an information while no alert of the run uses the set at all, since the rules then follow a scheme of their own. Two spellings of one severity ("warn" beside "warning") are a warning whatever the set, as one of them goes unrouted.`,
+A value outside the set is a warning: the set is a house rule. It is only an information where at least half of the alerts of the run lie outside of the set, since the rules then follow a scheme of their own. Two spellings of one severity ("warn" beside "warning") are a warning whatever the set, as one of them goes unrouted.`,
 		Bad: `groups:
 - name: vm
   rules:
@@ -127,7 +127,7 @@ func alertSeverityValue(p *lint.Pass, r *rules.Rule, o alertSeverity, allowed []
 		return
 	default:
 		f.Message = fmt.Sprintf("%s severity %q is none of %s: use one of them, or add it to the option allowed", r.Object(), written, strings.Join(o.Allowed, ", "))
-		if !used.any(o.Allowed) {
+		if used.outside(o.Allowed, o.Constant) {
 			f.Severity = lint.Info
 		}
 	}
@@ -137,8 +137,17 @@ func alertSeverityValue(p *lint.Pass, r *rules.Rule, o alertSeverity, allowed []
 // severityUse counts the alerts of a run by the value of their severity label.
 type severityUse map[string]int
 
-func (u severityUse) any(values []string) bool {
-	return slices.ContainsFunc(values, func(v string) bool { return u[v] > 0 })
+// outside reports whether at least half of the alerts have a value that is not
+// allowed: the rules then follow a scheme of their own.
+func (u severityUse) outside(allowed, constant []string) bool {
+	all, within := 0, 0
+	for value, n := range u {
+		all += n
+		if slices.Contains(allowed, value) || slices.Contains(constant, value) {
+			within += n
+		}
+	}
+	return within <= all-within
 }
 
 func alertSeverities(project *lint.Project) severityUse {

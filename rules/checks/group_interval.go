@@ -5,6 +5,7 @@ package checks
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -139,7 +140,7 @@ func checkGroupIntervalRanges(p *lint.Pass, r *rules.Rule, _ groupInterval) {
 		p.Report(lint.Finding{
 			Span: r.Expr.Range(m),
 			Message: fmt.Sprintf("%s reads %s over %s, but the series is recorded each %s: %s; widen the range to %s or more",
-				r.Object(), name, model.Duration(m.Range), model.Duration(recorded.interval), lack, model.Duration(needed)),
+				r.Object(), promqlName(name), model.Duration(m.Range), model.Duration(recorded.interval), lack, model.Duration(needed)),
 			Related: []lint.Related{{Span: recorded.span, Message: "the interval is set here"}},
 		})
 	})
@@ -152,7 +153,7 @@ func groupIntervalSeries(m *parser.MatrixSelector) string {
 		return ""
 	}
 	for _, matcher := range v.LabelMatchers {
-		if matcher.Name == labels.MetricName && matcher.Type == labels.MatchEqual {
+		if matcher.Name == model.MetricNameLabel && matcher.Type == labels.MatchEqual {
 			return matcher.Value
 		}
 	}
@@ -201,5 +202,6 @@ func groupIntervals(project *lint.Project) groupIntervalIndex {
 			index[r.Record.Value] = next
 		}
 	}
+	maps.DeleteFunc(index, func(_ string, r groupIntervalRecord) bool { return r.interval == 0 })
 	return index
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -188,7 +189,7 @@ func (c *promqlCost) selector(n parser.Node, path []parser.Node) {
 		}
 	}
 	what := "all series of the server"
-	if slices.ContainsFunc(v.LabelMatchers, func(m *labels.Matcher) bool { return m.Name != labels.MetricName && promqlNarrows(m) }) {
+	if slices.ContainsFunc(v.LabelMatchers, func(m *labels.Matcher) bool { return m.Name != model.MetricNameLabel && promqlNarrows(m) }) {
 		what = "all series with these labels"
 	}
 	c.report(c.r.Expr.At(v), severity, "the selector names no metric and so reads %s at each evaluation; name the metric", what)
@@ -196,7 +197,7 @@ func (c *promqlCost) selector(n parser.Node, path []parser.Node) {
 
 // promqlNames reports whether m says which metrics are meant.
 func promqlNames(m *labels.Matcher) bool {
-	if m.Name != labels.MetricName || !promqlNarrows(m) {
+	if m.Name != model.MetricNameLabel || !promqlNarrows(m) {
 		return false
 	}
 	if m.Type == labels.MatchEqual || len(m.SetMatches()) > 0 {
@@ -292,7 +293,7 @@ func (c *promqlCost) aggregation(n *parser.AggregateExpr, keep func(label string
 		if origin != label {
 			copied = ", which holds the values of " + origin
 		}
-		c.report(c.r.Expr.Grouping(n, label), lint.Unset, "it groups by %s%s, so that its result grows with the values of the label; drop the label, or pin it by a matcher", label, copied)
+		c.report(c.r.Expr.Grouping(n, label), lint.Unset, "it groups by %s%s, so that its result grows with the values of the label; drop the label, or pin it by a matcher", promqlName(label), copied)
 	}
 }
 
@@ -394,7 +395,7 @@ func promqlContinuous(n parser.Expr) string {
 	case *parser.VectorSelector:
 		for _, suffix := range []string{"_bytes", "_seconds", "_ratio", "_celsius", "_total", "_count", "_sum", "_percent"} {
 			if strings.HasSuffix(n.Name, suffix) {
-				return n.Name
+				return promqlName(n.Name)
 			}
 		}
 	case *parser.Call:
@@ -433,11 +434,11 @@ func (c *promqlCost) raw(root parser.Expr) {
 		if c.r.IsAlert() {
 			becomes = "one cause may fire an alert for each"
 		}
-		c.report(c.r.Expr.Name(v), lint.Unset, "%s has a series for each %s, and nothing aggregates or narrows them, so that %s; aggregate them, as in sum by (namespace), or select by a matcher", v.Name, object, becomes)
+		c.report(c.r.Expr.Name(v), lint.Unset, "%s has a series for each %s, and nothing aggregates or narrows them, so that %s; aggregate them, as in sum by (namespace), or select by a matcher", promqlName(v.Name), object, becomes)
 		break // the others are operands of the same comparison
 	}
 	for _, v := range promqlBuckets(root) {
-		c.report(c.r.Expr.Name(v), lint.Unset, "the buckets of %s reach the result, a series for each bound; take histogram_quantile, aggregate them, or select one by le", v.Name)
+		c.report(c.r.Expr.Name(v), lint.Unset, "the buckets of %s reach the result, a series for each bound; take histogram_quantile, aggregate them, or select one by le", promqlName(v.Name))
 	}
 }
 
@@ -449,7 +450,7 @@ func (c *promqlCost) exposed(n parser.Expr, quotient bool) []*parser.VectorSelec
 	switch n := promql.Unwrap(n).(type) {
 	case *parser.VectorSelector:
 		for _, m := range n.LabelMatchers {
-			if m.Name != labels.MetricName && (quotient || promqlNarrows(m)) {
+			if m.Name != model.MetricNameLabel && (quotient || promqlNarrows(m)) {
 				return nil
 			}
 		}

@@ -179,13 +179,13 @@ func promqlDeprecatedBounds(p *lint.Pass, e *promql.Expr, v *parser.VectorSelect
 		f := lint.Finding{
 			Span:     m.Value,
 			Severity: lint.Info,
-			Message:  promqlSelectorMessage(p, "matcher %s finds none of the series that Prometheus 3 scrapes, which stores the bound with a decimal: write %s", m.Matcher, now),
+			Message:  promqlSelectorMessage(p, "matcher %s finds none of the series that Prometheus 3 scrapes, which stores the bound with a decimal: write %s", promqlShown(m.Matcher), promqlShown(now)),
 		}
 		if o.major() >= 3 {
 			f.Severity = lint.Warning
 		}
 		if value, ok := promqlQuoted(m, now.Value); ok {
-			f.Fixes = []lint.Fix{lint.Replace(m.Value, value, "write "+now.String(), false)}
+			f.Fixes = []lint.Fix{lint.Replace(m.Value, value, "write "+promqlShown(now), false)}
 		}
 		p.Report(f)
 	}

@@ -7,10 +7,12 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/strutil"
@@ -179,13 +181,15 @@ func (c promqlRegexp) all(written []promql.Matcher, i int) {
 	name := c.m.Matcher.Name
 	if c.m.Type == labels.MatchRegexp {
 		f.Fixes = []lint.Fix{promqlWithout(written, i)}
-		c.report(f, "matches every series, those without the label too: leave it out, or write %s!=\"\" if the label must be there", name)
+		present := &labels.Matcher{Type: labels.MatchNotEqual, Name: name}
+		c.report(f, "matches every series, those without the label too: leave it out, or write %s if the label must be there", present)
 		return
 	}
 	if !lint.Derive(c.p.Project, promqlRegexpChoices)[promqlRegexpChoice{f.Span.File.Path, c.p.Object(), name, c.m.Matcher.Value}] {
 		f.Severity = lint.Error
 	}
-	c.report(f, "matches no series at all, not even those without the label: write %s=\"\" for these, or another pattern", name)
+	absent := &labels.Matcher{Type: labels.MatchEqual, Name: name}
+	c.report(f, "matches no series at all, not even those without the label: write %s for these, or another pattern", absent)
 }
 
 // promqlRegexpChoice says that an alert has a matcher which matches all.
@@ -493,6 +497,14 @@ func promqlRegexpSome(re *syntax.Regexp) bool {
 // its author likes.
 func promqlShown(m *labels.Matcher) string {
 	return (&labels.Matcher{Type: m.Type, Name: m.Name, Value: promqlShortened(m.Value)}).String()
+}
+
+// promqlName returns the name of a metric or label as messages show it.
+func promqlName(name string) string {
+	if model.LegacyValidation.IsValidMetricName(name) {
+		return promqlShortened(name)
+	}
+	return strconv.Quote(promqlShortened(name))
 }
 
 func promqlShortened(text string) string {

@@ -58,7 +58,7 @@ func checkPromqlSelector(p *lint.Pass, e *promql.Expr) {
 				continue
 			}
 			promqlSelectorContradiction(p, written, i)
-			if m.Matcher.Name == labels.MetricName && m.Type == labels.MatchEqual {
+			if m.Matcher.Name == model.MetricNameLabel && m.Type == labels.MatchEqual {
 				promqlSelectorName(p, e, v, written, i)
 			}
 		}
@@ -69,7 +69,7 @@ func checkPromqlSelector(p *lint.Pass, e *promql.Expr) {
 // by a matcher in braces.
 func promqlSelectorConcerns(v *parser.VectorSelector) bool {
 	for i, m := range v.LabelMatchers {
-		if m.Name == labels.MetricName && v.Name == "" {
+		if m.Name == model.MetricNameLabel && v.Name == "" {
 			return true
 		}
 		for _, other := range v.LabelMatchers[:i] {
@@ -152,7 +152,7 @@ func promqlSelectorName(p *lint.Pass, e *promql.Expr, v *parser.VectorSelector, 
 		return
 	}
 	for _, m := range written {
-		if m.Matcher.Name == labels.MetricName && m.Matcher != written[i].Matcher {
+		if m.Matcher.Name == model.MetricNameLabel && m.Matcher != written[i].Matcher {
 			return
 		}
 	}
