@@ -37,7 +37,11 @@ type objectDecoder struct {
 
 const (
 	maxNesting = 200 // of YAML collections
-	maxAliases = 100 // times the document's own size that aliases may expand to
+
+	// Aliases may expand a document to a hundred times its size, and by no more
+	// nodes than this: far more than anybody writes, and read in a second.
+	maxAliases  = 100
+	maxExpanded = 200_000
 )
 
 func (d *objectDecoder) root(n *yaml.Node) {
@@ -49,9 +53,12 @@ func (d *objectDecoder) root(n *yaml.Node) {
 	if !ok {
 		return
 	}
-	d.visits = maxAliases*nodes + 1000
+	d.visits = budget(nodes)
 	d.value(n, 0)
 }
+
+// budget returns how many nodes of a document of that many may be visited.
+func budget(nodes int) int { return min(maxAliases*nodes+1000, 2*nodes+maxExpanded) }
 
 // survey counts the nodes of the document and reports what no reader of it
 // would accept. It does not follow aliases.
@@ -88,7 +95,7 @@ func (d *objectDecoder) visit(n *yaml.Node) (*yaml.Node, bool) {
 	}
 	d.visits--
 	if d.visits == 0 {
-		d.problem("syntax/yaml", lint.Error, d.start(n), "aliases expand the document to more than %d times its size: the rest of it was not read", maxAliases)
+		d.problem("syntax/yaml", lint.Error, d.start(n), "aliases expand the document to far more than is written: the rest of it was not read")
 		d.visits--
 	}
 	return n, d.visits > 0
@@ -188,7 +195,7 @@ func (d *objectDecoder) isRuleFile(n *yaml.Node) bool {
 			}
 		}
 	}
-	return alone && (named > 0 || d.ours)
+	return named > 0 && (alone || d.ours)
 }
 
 func (d *objectDecoder) plain(n *yaml.Node) {
@@ -319,7 +326,7 @@ func (d *objectDecoder) entry(t source.Text, ours bool) {
 		}
 		inner := &objectDecoder{Document: d.Document, doc: yamltext.New(part), ours: ours, origin: origin}
 		if nodes, ok := inner.survey(root.Content[0], 0); ok {
-			inner.visits = maxAliases*nodes + 1000
+			inner.visits = budget(nodes)
 			if n := follow(root.Content[0]); n.Kind == yaml.MappingNode && inner.isRuleFile(n) {
 				inner.plain(n)
 			}

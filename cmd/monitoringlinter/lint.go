@@ -167,12 +167,17 @@ func lintCommand(ctx context.Context, std stdio, args []string) int {
 	}
 	r.Summary = report.Summarize(findings, project.Count(), time.Since(start))
 	terminal := f.color == "always" || f.color == "auto" && isTerminal(std.out)
-	options := report.Options{Show: severities.show, Color: terminal && os.Getenv("NO_COLOR") == "", Snippets: terminal}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "" // paths are then reported as they are
+	}
+	dir = filepath.ToSlash(dir)
+	options := report.Options{Show: severities.show, Color: terminal && os.Getenv("NO_COLOR") == "", Snippets: terminal, Dir: dir}
 	if err := write(std.out, f.format, r, options); err != nil {
 		return std.fail("writing the report: %v", err)
 	}
 	for _, out := range reports {
-		if err := writeFile(out, r, report.Options{Show: severities.show}); err != nil {
+		if err := writeFile(out, r, report.Options{Show: severities.show, Dir: dir}); err != nil {
 			status = std.fail("writing the report: %v", err)
 		}
 	}

@@ -37,11 +37,6 @@ func main() {
 }
 
 func run() int {
-	// A linter lives for a moment: collecting less often is worth more than the
-	// memory it saves.
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	std := stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}

@@ -13,12 +13,13 @@
 //  5. the overrides of the file that match the path and the object, in their order
 //  6. the checks that the command line enables and disables
 //
-// In one layer several keys may match a check: its ID and globs, in which *
+// In one layer several keys may match a check: its ID, and globs, in which *
 // stands for any run of characters. The more specific key decides, an ID before
-// a glob and a longer glob before a shorter one. An ID with anything but off
-// turns the check on. A glob never turns on a check that is off until it is
-// configured, and a severity that is given to a glob leaves the checks off that
-// are off; on and off hold for all others that the glob matches.
+// a glob and a longer glob before a shorter one.
+//
+// An ID turns its check on, unless what stands under it is off. A glob is more
+// careful: on does not reach checks that are off until they are configured, and
+// a severity leaves each check on or off as the layers before do.
 //
 // Options are merged option by option; a list or a mapping that is given for an
 // option replaces the one that held before. An option with the tag shared is

@@ -74,7 +74,6 @@ type nameOptions struct {
 	MaxLength int     `yaml:"max-length" doc:"Most characters."`
 	Ratio     float64 `yaml:"ratio"`
 	Fold      bool    `yaml:"fold"`
-	unseen    int
 }
 
 // A keyed error names the option that it is about.
@@ -124,6 +123,8 @@ type promqlOptions struct {
 	Dialect      string `yaml:"dialect" shared:"dialect" doc:"What reads the rules."`
 	Experimental bool   `yaml:"experimental" shared:"promql.experimental" doc:"Flags are set."`
 }
+
+func (o promqlOptions) Validate() error { return schemaOptions{o.Dialect}.Validate() }
 
 var fakes = []*lint.Check{
 	declare("syntax/schema", lint.Error, false, schemaOptions{"prometheus"}),
@@ -264,7 +265,7 @@ func TestErrors(t *testing.T) {
 		{"options of a check that is off", "checks:\n  alert/name: {severity: off, max-length: -1}\n", []string{`2:43: alert/name: validating: a length can't be negative`}},
 
 		// Keys that several checks share.
-		{"a bad value of a shared key", "dialect: influx\n", []string{`1:10: syntax/schema: dialect "influx" is none of prometheus, thanos, mimir`}},
+		{"a bad value of a shared key", "dialect: influx\n", []string{`1:10: dialect "influx" is none of prometheus, thanos, mimir`}},
 		{"the wrong type for a shared key", "dialect: [thanos]\n", []string{`1:10: dialect must be text, not a list`}},
 		{"a dotted key as text", "promql: true\n", []string{`1:9: promql must be a mapping, not "true"`}},
 		{"a near key below a dotted one", "promql: {experimantal: true}\n", []string{`1:10: promql has no key "experimantal"; did you mean "experimental"?`}},
@@ -274,8 +275,9 @@ func TestErrors(t *testing.T) {
 		// Presets and globs.
 		{"a preset without a list", "extends: strict\n", []string{`1:10: extends must be a list, not "strict"; write [strict]`}},
 		{"an unlike preset", "extends: [google]\n", []string{`1:11: unknown preset "google"; there are default, strict, kubevirt, openshift`}},
-		{"a class that is not closed", "exclude: [\"a[\"]\n", []string{`1:11: bad glob "a[": a bracket or brace is not closed, or a backslash stands last`}},
-		{"a brace that is not closed", "exclude: [\"{a\"]\n", []string{`1:11: bad glob "{a": a bracket or brace is not closed, or a backslash stands last`}},
+		{"a class that is not closed", "exclude: [\"a[\"]\n", []string{`1:11: bad glob "a[": a bracket or brace lacks its counterpart, or a backslash stands last`}},
+		{"a brace that is not closed", "exclude: [\"{a\"]\n", []string{`1:11: bad glob "{a": a bracket or brace lacks its counterpart, or a backslash stands last`}},
+		{"a brace that is not opened", "exclude: [\"a}\"]\n", []string{`1:11: bad glob "a}": a bracket or brace lacks its counterpart, or a backslash stands last`}},
 		{"an absolute path", "exclude: [/etc]\n", []string{`1:11: glob "/etc": paths begin at the folder of the configuration file; remove the leading /`}},
 		{"a negated glob", "exclude: [\"!a\"]\n", []string{`1:11: glob "!a": a glob can't be negated`}},
 		{"an empty glob", "exclude: [\"\"]\n", []string{`1:11: glob is empty`}},
@@ -377,11 +379,11 @@ var settingsTests = []struct {
 	{"off", []string{"promql/regexp"}, "checks: {promql/regexp: off}\n", ""},
 	{"false is off", []string{"promql/regexp"}, "checks: {promql/regexp: false}\n", ""},
 	{"severity off", []string{"promql/regexp"}, "checks: {promql/regexp: {severity: off}}\n", ""},
-	{"true is on", []string{"alert/name"}, "checks: {alert/name: true}\n", "alert/name {Pattern:^[A-Z] MaxLength:0 Ratio:0 Fold:false unseen:0}\n"},
+	{"true is on", []string{"alert/name"}, "checks: {alert/name: true}\n", "alert/name {Pattern:^[A-Z] MaxLength:0 Ratio:0 Fold:false}\n"},
 	{"a severity turns on", []string{"alert/labels"}, "checks: {alert/labels: info}\n", "alert/labels info {Allowed:map[team:[a b]] Pattern:map[]}\n"},
-	{"options turn on", []string{"alert/name"}, "checks: {alert/name: {fold: true, ratio: 1}}\n", "alert/name {Pattern:^[A-Z] MaxLength:0 Ratio:1 Fold:true unseen:0}\n"},
-	{"an empty mapping turns on", []string{"alert/name"}, "checks: {alert/name: {}}\n", "alert/name {Pattern:^[A-Z] MaxLength:0 Ratio:0 Fold:false unseen:0}\n"},
-	{"severity and options", []string{"alert/name"}, "checks: {alert/name: {severity: error, max-length: 50}}\n", "alert/name error {Pattern:^[A-Z] MaxLength:50 Ratio:0 Fold:false unseen:0}\n"},
+	{"options turn on", []string{"alert/name"}, "checks: {alert/name: {fold: true, ratio: 1}}\n", "alert/name {Pattern:^[A-Z] MaxLength:0 Ratio:1 Fold:true}\n"},
+	{"an empty mapping turns on", []string{"alert/name"}, "checks: {alert/name: {}}\n", "alert/name {Pattern:^[A-Z] MaxLength:0 Ratio:0 Fold:false}\n"},
+	{"severity and options", []string{"alert/name"}, "checks: {alert/name: {severity: error, max-length: 50}}\n", "alert/name error {Pattern:^[A-Z] MaxLength:50 Ratio:0 Fold:false}\n"},
 
 	// Values.
 	{"a list replaces the default", []string{"alert/severity"}, "checks: {alert/severity: {allowed: [p1]}}\n", "alert/severity {Allowed:[p1] Constant:[]}\n"},
@@ -399,8 +401,8 @@ var settingsTests = []struct {
 	{"a glob turns on nothing that is off until configured", []string{"alert/name", "promql/regexp"}, "checks: {\"*\": on}\n", "promql/regexp\n"},
 	{"nor does its severity", []string{"alert/name", "promql/regexp"}, "checks: {\"*\": info}\n", "promql/regexp info\n"},
 	{"a glob as a mapping", []string{"promql/regexp"}, "checks: {\"*/regexp\": {severity: info}}\n", "promql/regexp info\n"},
-	{"an ID over a glob", []string{"alert/name", "promql/regexp"}, "checks: {alert/name: on, \"*\": off}\n", "alert/name {Pattern:^[A-Z] MaxLength:0 Ratio:0 Fold:false unseen:0}\n"},
-	{"an ID with options takes the severity of a glob", []string{"alert/name"}, "checks: {alert/name: {max-length: 9}, \"alert/*\": info}\n", "alert/name info {Pattern:^[A-Z] MaxLength:9 Ratio:0 Fold:false unseen:0}\n"},
+	{"an ID over a glob", []string{"alert/name", "promql/regexp"}, "checks: {alert/name: on, \"*\": off}\n", "alert/name {Pattern:^[A-Z] MaxLength:0 Ratio:0 Fold:false}\n"},
+	{"an ID with options takes the severity of a glob", []string{"alert/name"}, "checks: {alert/name: {max-length: 9}, \"alert/*\": info}\n", "alert/name info {Pattern:^[A-Z] MaxLength:9 Ratio:0 Fold:false}\n"},
 	{"a longer glob over a shorter one", []string{"alert/severity", "promql/regexp"}, "checks: {\"promql/*\": warning, \"*\": off}\n", "promql/regexp warning\n"},
 
 	// Shared keys.
@@ -419,8 +421,8 @@ var settingsTests = []struct {
 	{"a preset", []string{"alert/severity", "alert/for"}, "extends: [strict]\n", "alert/for {Min:map[default:1m0s] Max:map[critical:1h0m0s]}\nalert/severity error {Allowed:[critical warning info] Constant:[]}\n"},
 	{"the file over its presets, option by option", []string{"alert/severity"}, "checks: {alert/severity: {constant: [none]}}\nextends: [strict]\n", "alert/severity error {Allowed:[critical warning info] Constant:[none]}\n"},
 	{"off over a preset", []string{"alert/severity"}, "extends: [strict]\nchecks: {alert/severity: off}\n", ""},
-	{"a preset that turns on", []string{"alert/name"}, "extends: [openshift]\n", "alert/name error {Pattern:^[A-Z] MaxLength:0 Ratio:0 Fold:false unseen:0}\n"},
-	{"a later preset over an earlier one", []string{"alert/name"}, "extends: [openshift, kubevirt, openshift]\n", "alert/name error {Pattern:^[A-Z] MaxLength:50 Ratio:0 Fold:false unseen:0}\n"},
+	{"a preset that turns on", []string{"alert/name"}, "extends: [openshift]\n", "alert/name error {Pattern:^[A-Z] MaxLength:0 Ratio:0 Fold:false}\n"},
+	{"a later preset over an earlier one", []string{"alert/name"}, "extends: [openshift, kubevirt, openshift]\n", "alert/name error {Pattern:^[A-Z] MaxLength:50 Ratio:0 Fold:false}\n"},
 }
 
 func TestSettings(t *testing.T) {
@@ -443,7 +445,7 @@ overrides:
 `
 	checks := byID("alert/for", "promql/regexp", "alert/name")
 	const alertFor = "alert/for {Min:map[default:1m0s] Max:map[critical:1h0m0s]}\n"
-	const alertName = "alert/name {Pattern:^[A-Z] MaxLength:7 Ratio:0 Fold:false unseen:0}\n"
+	const alertName = "alert/name {Pattern:^[A-Z] MaxLength:7 Ratio:0 Fold:false}\n"
 	for _, tt := range []struct {
 		name            string
 		enable, disable []string
@@ -474,7 +476,7 @@ func TestPresetOfCommandLine(t *testing.T) {
 		File:    file("extends: [kubevirt]\nchecks: {alert/severity: {allowed: [p1]}}\n"),
 		Presets: []string{"openshift"}, Checks: byID("alert/severity", "alert/name"),
 	})
-	want := "alert/name error {Pattern:^[A-Z] MaxLength:50 Ratio:0 Fold:false unseen:0}\nalert/severity error {Allowed:[p1] Constant:[]}\n"
+	want := "alert/name error {Pattern:^[A-Z] MaxLength:50 Ratio:0 Fold:false}\nalert/severity error {Allowed:[p1] Constant:[]}\n"
 	if diff := cmp.Diff(want, shown(c.Profile("a.yaml", nil))); diff != "" {
 		t.Errorf("profile (-want +got):\n%s", diff)
 	}
@@ -551,7 +553,7 @@ overrides:
 - paths: [e]
   checks: {"alert/*": on}
 `
-	const name = "alert/name info {Pattern:^[A-Z] MaxLength:1 Ratio:0 Fold:false unseen:0}\n"
+	const name = "alert/name info {Pattern:^[A-Z] MaxLength:1 Ratio:0 Fold:false}\n"
 	c := load(t, Input{File: file(in), Checks: byID("alert/for", "alert/name")})
 	for _, tt := range []struct{ path, want, reason string }{
 		{"x.yaml", "", "one is off by default, the other by the file"},
@@ -598,7 +600,7 @@ overrides:
   checks: {promql/*: error, alert/labels: {severity: off}}
 `
 	want := `alert/for info {Min:map[default:1m0s] Max:map[critical:1h0m0s]}
-alert/name error {Pattern:^[A-Z] MaxLength:1 Ratio:0 Fold:true unseen:0}
+alert/name error {Pattern:^[A-Z] MaxLength:1 Ratio:0 Fold:true}
 `
 	checks := byID("alert/for", "alert/name", "promql/regexp", "alert/labels")
 	c := load(t, Input{File: file(in), Checks: checks})
@@ -790,6 +792,7 @@ func TestHostile(t *testing.T) {
 		"deep lists":            {"extends: " + strings.Repeat("[", 5000) + strings.Repeat("]", 5000), `1:59: nested deeper than 50 levels`},
 		"deep mappings":         {strings.Repeat("{a: ", 20_000), `1:1: not valid YAML: exceeded max depth of 10000`},
 		"a large file":          {"# " + strings.Repeat("x", 1<<20), `1:1: file is larger than 1 MiB`},
+		"many globs":            {"exclude: [" + strings.Repeat("'{a,b,c,d}{a,b,c,d}{a,b,c,d}', ", 40) + "]", `1:10: file holds more than 2000 globs, with their alternatives`},
 		"many overrides":        {"overrides: [" + strings.Repeat("{paths: [a], checks: {}},", 257) + "]", `1:12: more than 256 overrides`},
 	} {
 		_, err := Load(Input{File: file(tt.in), Checks: fakes})

@@ -50,7 +50,7 @@ func parseGlob(glob string) (globs, error) {
 	case pattern == ".":
 		return globs{"**"}, nil
 	case !doublestar.ValidatePattern(pattern):
-		return nil, fmt.Errorf("bad glob %s: a bracket or brace is not closed, or a backslash stands last", quote(glob))
+		return nil, fmt.Errorf("bad glob %s: a bracket or brace lacks its counterpart, or a backslash stands last", quote(glob))
 	}
 	return expandBraces(pattern)
 }

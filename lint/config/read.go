@@ -26,6 +26,7 @@ const (
 	maxSize      = 1 << 20 // bytes
 	maxDepth     = 50      // levels of nesting
 	maxNodes     = 100_000 // values, with aliases written out
+	maxGlobs     = 2000    // with their alternatives
 	maxOverrides = 256
 )
 
@@ -35,6 +36,7 @@ type document struct {
 	text  string // of the file, after the byte order mark
 	skip  int    // length of the byte order mark
 	lines []int  // offsets in text of lines as YAML counts them
+	globs int    // read so far
 	errs  *Errors
 }
 
@@ -344,7 +346,7 @@ func (r *reader) file(f *source.File) settings {
 				}
 			}
 		case "exclude":
-			s.exclude = d.globs(value, "exclude")
+			s.exclude = d.readGlobs(value, "exclude")
 		case "checks":
 			r.readChecks(d, value, s.layer, false)
 		case "overrides":
@@ -378,12 +380,12 @@ func (r *reader) readOverride(d *document, n *yaml.Node) override {
 		switch key.Value {
 		case "paths":
 			chosen = true
-			if o.paths = d.globs(value, "paths"); value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
+			if o.paths = d.readGlobs(value, "paths"); value.Kind == yaml.SequenceNode && len(value.Content) == 0 {
 				d.errorf(value, "paths is empty, so the override holds nowhere")
 			}
 		case "objects":
 			chosen = true
-			o.objects = d.objects(value)
+			o.objects = d.readObjects(value)
 		case "checks":
 			sets = true
 			r.readChecks(d, value, o.layer, false)
@@ -401,7 +403,7 @@ func (r *reader) readOverride(d *document, n *yaml.Node) override {
 	return o
 }
 
-func (d *document) globs(n *yaml.Node, what string) globs {
+func (d *document) readGlobs(n *yaml.Node, what string) globs {
 	var out globs
 	for item := range d.texts(n, what) {
 		patterns, err := parseGlob(item.Value)
@@ -410,10 +412,13 @@ func (d *document) globs(n *yaml.Node, what string) globs {
 		}
 		out = append(out, patterns...)
 	}
+	if d.globs += len(out); d.globs > maxGlobs {
+		d.errorf(n, "file holds more than %d globs, with their alternatives", maxGlobs)
+	}
 	return out
 }
 
-func (d *document) objects(n *yaml.Node) *objects {
+func (d *document) readObjects(n *yaml.Node) *objects {
 	o := &objects{}
 	for key, value := range d.mapping(n, "objects") {
 		of := objectFields[key.Value]
@@ -423,9 +428,9 @@ func (d *document) objects(n *yaml.Node) *objects {
 				o.fields = append(o.fields, objectField{of, parseWildcard(value.Value)})
 			}
 		case key.Value == "labels":
-			o.labels = d.wildcards(value, "objects.labels")
+			o.labels = d.readWildcards(value, "objects.labels")
 		case key.Value == "annotations":
-			o.annotations = d.wildcards(value, "objects.annotations")
+			o.annotations = d.readWildcards(value, "objects.annotations")
 		default:
 			d.errorf(key, "objects has no key %s%s", quote(key.Value), meant(key.Value, []string{"kind", "name", "namespace", "labels", "annotations", "group"}, "it has"))
 		}
@@ -436,7 +441,7 @@ func (d *document) objects(n *yaml.Node) *objects {
 	return o
 }
 
-func (d *document) wildcards(n *yaml.Node, what string) map[string]wildcard {
+func (d *document) readWildcards(n *yaml.Node, what string) map[string]wildcard {
 	if !d.conform(n, reflect.TypeFor[map[string]string](), what) {
 		return nil
 	}

@@ -86,7 +86,7 @@ func (s setting) bind(c *lint.Check) (active, *Error) {
 		}
 		if o, ok := options.(interface{ Validate() error }); ok {
 			if err := o.Validate(); err != nil {
-				return &Error{s.place(err), c.ID + ": " + err.Error()}
+				return s.located(c, err)
 			}
 		}
 		return nil
@@ -95,32 +95,39 @@ func (s setting) bind(c *lint.Check) (active, *Error) {
 	if err == nil {
 		return a, nil
 	}
-	var located *Error
-	if !errors.As(err, &located) {
-		located = &Error{s.at, c.ID + ": " + err.Error()}
+	located, ok := errors.AsType[*Error](err)
+	if !ok {
+		located = s.located(c, err)
 	}
 	return a, located
 }
 
-// place returns where the options are set that an error of Validate is about.
-// The error names the option by its method Key, or begins with its name; else
-// it is about the options as a whole.
-func (s setting) place(err error) source.Span {
+// located returns an error of Validate at the option that it is about. The error
+// names the option by a method Key, or begins with its name; else it is about
+// the options as a whole.
+func (s setting) located(c *lint.Check, err error) *Error {
 	about := func(a assignment) bool { return startsWithName(err.Error(), a.name) }
-	var keyed interface{ Key() string }
-	if errors.As(err, &keyed) {
+	if keyed, ok := errors.AsType[interface {
+		error
+		Key() string
+	}](err); ok {
 		about = func(a assignment) bool { return a.name == keyed.Key() }
 	}
-	all := slices.Concat(s.shared, s.own)
-	for _, a := range slices.Backward(all) {
+	message := c.ID + ": " + err.Error()
+	for _, a := range slices.Backward(s.own) {
 		if about(a) {
-			return a.at
+			return &Error{a.at, message}
 		}
 	}
-	if s.at.IsZero() && len(all) > 0 {
-		return all[len(all)-1].at
+	for _, a := range slices.Backward(s.shared) {
+		if about(a) {
+			return &Error{a.at, err.Error()} // of no check in particular
+		}
 	}
-	return s.at
+	if s.at.IsZero() && len(s.shared) > 0 {
+		return &Error{s.shared[len(s.shared)-1].at, message}
+	}
+	return &Error{s.at, message}
 }
 
 // startsWithName reports whether the first word of s is name.

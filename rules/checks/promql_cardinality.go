@@ -124,6 +124,8 @@ var promqlPerObject = []struct{ prefix, object string }{
 	{"container_file_descriptors", "container"},
 	{"container_sockets", "container"},
 	{"kubevirt_vm_container_", "virtual machine"},
+	{"kubevirt_vm_cpu_", "virtual machine"},
+	{"kubevirt_vm_memory_", "virtual machine"},
 	{"kubevirt_vmi_cpu_", "virtual machine"},
 	{"kubevirt_vmi_vcpu_", "virtual CPU"},
 	{"kubevirt_vmi_memory_", "virtual machine"},

@@ -83,20 +83,30 @@ func checkPromqlRegexp(p *lint.Pass, e *promql.Expr) {
 // other; those that people write have ten at the most.
 const promqlMostMatchers = 200
 
-// promqlRegexpConcerns reports whether there may be something to say of m.
+// promqlRegexpConcerns reports whether there may be something to say of m. Most
+// matchers are done with here, without a look at how they are written.
 func promqlRegexpConcerns(m *labels.Matcher) bool {
 	switch m.Type {
 	case labels.MatchRegexp, labels.MatchNotRegexp:
-		return !promqlPlaceholder.MatchString(m.Value)
+		return promqlRegexpMarks.MatchString(m.Value) && !promqlUnrendered(m.Value)
 	default:
-		return promqlRegexpText(m) && !promqlPlaceholder.MatchString(m.Value)
+		return promqlRegexpText(m) && !promqlUnrendered(m.Value)
 	}
 }
+
+// promqlRegexpMarks matches each regular expression that is reported, and few
+// others: fixed values, wildcards alone, brackets, escapes and anchors, a star
+// after a character, a dot between two, a bar at the end.
+var promqlRegexpMarks = regexp.MustCompile(`^[^.+*?|]*$|(?:^|\|)\.[*+]|[(\[\\^$]|[\w:-]\*|[\w-]\.[\w-]|\|$`)
 
 // promqlPlaceholder finds the variables of dashboards and of programs that
 // render rules: $name, ${name}, [[name]], {{ name }}, %(name)s, @NAME@. As a
 // regular expression a $ in front of more could match nothing.
 var promqlPlaceholder = regexp.MustCompile(`\$[A-Za-z_{]|\[\[ ?[A-Za-z_.]+ ?\]\]|\{\{|<%|%\(\w+\)s|@[A-Z_]+@`)
+
+func promqlUnrendered(value string) bool {
+	return strings.ContainsAny(value, "$[{<%@") && promqlPlaceholder.MatchString(value)
+}
 
 // A promqlRegexp looks at one matcher.
 type promqlRegexp struct {

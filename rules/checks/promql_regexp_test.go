@@ -71,6 +71,9 @@ func TestPromqlRegexpLiteralAndAll(t *testing.T) {
 			t.Errorf("%q: %+v, want %+v", pattern, got, want)
 		}
 		m := labels.MustNewMatcher(labels.MatchRegexp, "l", pattern)
+		if (got.one || got.all) && !promqlRegexpConcerns(m) {
+			t.Errorf("%q is not looked at", pattern)
+		}
 		for _, v := range []string{"", "a", "b", "a.b", "axb", "\n", "c"} {
 			if got.one && m.Matches(v) != (v == got.literal) {
 				t.Errorf("%q is taken for %q but differs on %q", pattern, got.literal, v)

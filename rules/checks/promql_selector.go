@@ -101,12 +101,12 @@ func promqlSelectorRepeated(p *lint.Pass, written []promql.Matcher, i int) bool 
 // values that an earlier one allows, or the other way round.
 func promqlSelectorContradiction(p *lint.Pass, written []promql.Matcher, i int) {
 	m := written[i]
-	if promqlPlaceholder.MatchString(m.Matcher.Value) {
+	if promqlUnrendered(m.Matcher.Value) {
 		return
 	}
 	for _, earlier := range written[:i] {
-		if earlier.Matcher.Name != m.Matcher.Name || promqlPlaceholder.MatchString(earlier.Matcher.Value) ||
-			!promqlExcludes(m.Matcher, earlier.Matcher) && !promqlExcludes(earlier.Matcher, m.Matcher) {
+		if earlier.Matcher.Name != m.Matcher.Name || promqlUnrendered(earlier.Matcher.Value) ||
+			!promqlExcludes(m.Matcher, earlier.Matcher) && !promqlExcludes(earlier.Matcher, m.Matcher) && !promqlPrefixesDiffer(m.Matcher, earlier.Matcher) {
 			continue
 		}
 		remedy := "drop one"
@@ -145,10 +145,19 @@ func promqlExcludes(a, b *labels.Matcher) bool {
 	return len(values) > 0
 }
 
+// promqlPrefixesDiffer reports whether a and b want values to begin differently.
+func promqlPrefixesDiffer(a, b *labels.Matcher) bool {
+	if a.Type != labels.MatchRegexp || b.Type != labels.MatchRegexp {
+		return false
+	}
+	x, y := a.Prefix(), b.Prefix()
+	return x != "" && y != "" && !strings.HasPrefix(x, y) && !strings.HasPrefix(y, x)
+}
+
 // promqlSelectorName reports the i-th matcher, which is for the metric name.
 func promqlSelectorName(p *lint.Pass, e *promql.Expr, v *parser.VectorSelector, written []promql.Matcher, i int) {
 	name := written[i].Matcher.Value
-	if v.Name != "" || promqlPlaceholder.MatchString(name) || !promqlIsName(name) {
+	if v.Name != "" || promqlUnrendered(name) || !promqlIsName(name) {
 		return
 	}
 	for _, m := range written {

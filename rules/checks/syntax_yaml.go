@@ -11,7 +11,7 @@ var _ = add(lint.Check{
 		Title: "file that is not valid YAML",
 		Why: `Prometheus loads none of the rules of a file that does not parse, and on a reload it keeps the old ones: the alerts that everyone believes to be there are not. A key that stands twice is refused as well.
 
-The other documents of a stream, and all other files, are checked all the same. So are files of up to 16 MiB; larger ones, and documents that are nested more than 200 deep or whose aliases expand to more than 100 times their size, are reported here.`,
+The other documents of a stream, and all other files, are checked all the same. So are files of up to 16 MiB; larger ones, and documents that are nested more than 200 deep, or whose aliases expand to more than a hundred times their size or by more than 200,000 nodes, are reported here.`,
 		Bad: `groups:
 - name: vm
   rules:

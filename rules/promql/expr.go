@@ -12,7 +12,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"weak"
 
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/parser/posrange"
 
@@ -67,6 +70,7 @@ func Parse(t source.Text) *Expr {
 	root, err := stable.ParseExpr(t.Value)
 	if err == nil {
 		e.Root = root
+		e.share()
 		return e
 	}
 	if p := placeholder(t.Value); p != nil {
@@ -78,6 +82,41 @@ func Parse(t source.Text) *Expr {
 		e.Root = root
 	}
 	return e
+}
+
+// matchers holds the regular expression matchers that are in use, by name,
+// operator and value: rules repeat a few of them over and over, and a compiled
+// one takes kilobytes.
+var matchers sync.Map // matcherKey → weak.Pointer[labels.Matcher]
+
+type matcherKey struct {
+	name, value string
+	op          labels.MatchType
+}
+
+// share replaces regular expression matchers by equal ones of other expressions.
+func (e *Expr) share() {
+	e.Inspect(func(n parser.Node, _ []parser.Node) {
+		v, ok := n.(*parser.VectorSelector)
+		if !ok {
+			return
+		}
+		for i, m := range v.LabelMatchers {
+			if m.Type != labels.MatchRegexp && m.Type != labels.MatchNotRegexp {
+				continue
+			}
+			key := matcherKey{m.Name, m.Value, m.Type}
+			known, ok := matchers.LoadOrStore(key, weak.Make(m))
+			if !ok {
+				continue
+			}
+			if shared := known.(weak.Pointer[labels.Matcher]).Value(); shared != nil {
+				v.LabelMatchers[i] = shared
+			} else {
+				matchers.Store(key, weak.Make(m))
+			}
+		}
+	})
 }
 
 // tooDeep returns the offset of the bracket or sign that is nested too deep, or -1.
