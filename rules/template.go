@@ -11,7 +11,7 @@ import (
 // Prometheus' own templates use {{ }} as well, in 87 % of public alerts, so
 // braces alone say nothing: these are what only the other renderers have.
 var (
-	helmMarker  = regexp.MustCompile("\\{\\{-?[^}]*?(?:\\.Values\\b|\\.Release\\.|\\.Chart\\.|\\.Capabilities\\b|\\.Files\\.|\\b(?:include|tpl|toYaml|nindent|required)\\s)")
+	helmMarker  = regexp.MustCompile(`\{\{-?[^}]*?(?:\.Values\b|\.Release\.|\.Chart\.|\.Capabilities\b|\.Files\.|\b(?:include|tpl|toYaml|nindent|required)\s)`)
 	erbMarker   = regexp.MustCompile(`<%[=\-#]?[^\n]*?%>`)
 	jinjaMarker = regexp.MustCompile(`\{%-?\s*\w[^\n]*?%\}`)
 

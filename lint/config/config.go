@@ -49,7 +49,8 @@ type Input struct {
 	Checks  []*lint.Check // every check there is
 	Presets []string      // names from the command line, applied after those that the file extends
 
-	// Enable and Disable are IDs of checks and globs from the command line.
+	// Enable and Disable are IDs of checks and globs from the command line, which
+	// win over everything; of the two the more specific one.
 	Enable, Disable []string
 }
 

@@ -203,6 +203,11 @@ func TestErrors(t *testing.T) {
 		// YAML itself.
 		{"bad indentation", "checks:\n  alert/for: on\n alert/name: on\n", []string{`2:3: not valid YAML: did not find expected key`}},
 		{"an unknown alias", "checks: *nothing\n", []string{`1:1: not valid YAML: unknown anchor 'nothing' referenced`}},
+		{"lines that end in CR LF", "checks: {}\r\ncheck: 1\r\n", []string{`2:1: unknown key "check"; did you mean "checks"?`}},
+		{"a line break of YAML that other programs do not know", "# \u2028x: 1\ncheck: 1\n", []string{
+			`1:6: unknown key "x"; known are extends, exclude, checks, overrides, dialect, promql`,
+			`2:1: unknown key "check"; did you mean "checks"?`,
+		}},
 		{"a tab", "checks:\n\talert/for: on\n", []string{`2:1: not valid YAML: found character that cannot start any token`}},
 		{"bytes that are not UTF-8", "checks: {}\n# \xff\n", []string{`2:3: file is not UTF-8`}},
 		{"UTF-16", "\xff\xfec\x00", []string{`1:1: file is not UTF-8`}},

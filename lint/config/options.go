@@ -216,18 +216,10 @@ func faulty(n *yaml.Node, line int, fault string) *yaml.Node {
 func assign(v reflect.Value, n *yaml.Node) error {
 	n = resolve(n)
 	t := v.Type()
-	switch {
-	case t.Kind() == reflect.Pointer && !decodesItself(t):
-		fresh := reflect.New(t.Elem())
-		if !v.IsNil() {
-			fresh.Elem().Set(v.Elem())
-		}
-		v.Set(fresh)
-		return assign(fresh.Elem(), n)
-	case t.Kind() == reflect.Struct && !decodesItself(t):
+	if t.Kind() == reflect.Struct && !decodesItself(t) {
 		options := optionsOf(t)
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if o, ok := findOption(options, n.Content[i].Value); ok {
+			if o, ok := findOption(options, resolve(n.Content[i]).Value); ok {
 				if err := assign(v.Field(o.field), n.Content[i+1]); err != nil {
 					return err
 				}

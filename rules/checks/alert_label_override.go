@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -75,7 +76,7 @@ func checkAlertLabelOverride(p *lint.Pass, r *rules.Rule) {
 	}
 	only := true
 	for label := range grouped {
-		only = only && (label == labels.MetricName || replaced(label))
+		only = only && (label == model.MetricNameLabel || replaced(label))
 	}
 	for i, e := range all {
 		if by := grouped[e.Key.Value]; by != nil && !e.Templated() && !alertOverridePinned(r.Expr, e.Key.Value) {
@@ -278,7 +279,7 @@ func alertOverrideNames(p *lint.Pass, r *rules.Rule, n parser.Expr) {
 func alertOverrideSelector(p *lint.Pass, r *rules.Rule, v *parser.VectorSelector) {
 	var name *promql.Matcher
 	for _, m := range r.Expr.Matchers(v) {
-		if m.Matcher.Name == labels.MetricName {
+		if m.Matcher.Name == model.MetricNameLabel {
 			if alertOverrideOne(m.Matcher) {
 				return
 			}
@@ -291,7 +292,7 @@ func alertOverrideSelector(p *lint.Pass, r *rules.Rule, v *parser.VectorSelector
 		return
 	}
 	if slices.ContainsFunc(r.AllLabels(), func(e rules.Entry) bool {
-		return e.Templated() && strings.Contains(e.Value.Value, labels.MetricName)
+		return e.Templated() && strings.Contains(e.Value.Value, model.MetricNameLabel)
 	}) {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
@@ -184,7 +184,7 @@ func (s recordSeries) alone() bool { return s.closed && len(s.labels) == 0 }
 
 // keeps reports whether the result may have the label.
 func (s recordSeries) keeps(label string) bool {
-	return label != labels.MetricName && slices.Contains(s.labels, label) == s.closed
+	return label != model.MetricNameLabel && slices.Contains(s.labels, label) == s.closed
 }
 
 // shape is the same for results whose labels have the same names and are

@@ -61,7 +61,9 @@ func (e *Expr) Matchers(n *parser.VectorSelector) []Matcher {
 			continue
 		}
 		name, op := items[i], items[i+1]
-		for _, m := range n.LabelMatchers {
+		// The parser keeps the order, so the next one is where the last was found.
+		for k := range n.LabelMatchers {
+			m := n.LabelMatchers[(len(out)+k)%len(n.LabelMatchers)]
 			if quoted(m.Name, name.Val) && m.Type.String() == op.Val && quoted(m.Value, value.Val) {
 				out = append(out, Matcher{
 					Matcher: m,
