@@ -53,7 +53,7 @@ func TestGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"../../rules/README.md": page,
+		"../../rules/README.md":                          page,
 		"../../lint/config/monitoringlinter.schema.json": string(schema),
 	} {
 		got, err := os.ReadFile(path)
