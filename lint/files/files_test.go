@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/monitoringlinter/monitoringlinter/lint"
 )
 
 // tree makes files in a new folder and moves there: a path that ends in a slash
@@ -55,8 +59,26 @@ func TestFind(t *testing.T) {
 		{"a named file of any ending", []string{"rules.txt"}, []string{"./rules.txt"}, Options{}, []string{"rules.txt!"}, nil, ""},
 		{"named and below a folder", []string{"r/a.yaml", "r/b.yaml"}, []string{"r", "r/../r/a.yaml", "r/"}, Options{}, []string{"r/a.yaml!", "r/b.yaml"}, nil, ""},
 		{"a glob", []string{"a/x.yaml", "b/y.yaml", "b/c/z.yaml", "b/c/n.yml"}, []string{"**/*.yaml"}, Options{}, []string{"a/x.yaml", "b/c/z.yaml", "b/y.yaml"}, nil, ""},
+		{"a glob of one level", []string{"r/x.yaml", "r/y.txt", "r/s/z.yaml"}, []string{"./r/*.yaml"}, Options{}, []string{"r/x.yaml"}, nil, ""},
+		{"a glob of folders", []string{"a/r/x.yaml", "b/r/y.yaml", "b/s/z.yaml"}, []string{"*/r/*.yaml"}, Options{}, []string{"a/r/x.yaml", "b/r/y.yaml"}, nil, ""},
+		{"a glob with braces", []string{"r/x.yaml", "r/y.yml", "r/z.md", "s/x.yaml"}, []string{"r/*.{yaml,yml}", "{s,t}/x.yaml"}, Options{}, []string{"r/x.yaml", "r/y.yml", "s/x.yaml"}, nil, ""},
+		{"a glob of another ending", []string{"r/x.tmpl", "r/y.yaml"}, []string{"r/*.tmpl"}, Options{}, []string{"r/x.tmpl"}, nil, ""},
+		{"a glob of any ending", []string{"r/x.png", "r/y.yaml", "r/s/z.rules"}, []string{"r/**"}, Options{}, []string{"r/s/z.rules", "r/y.yaml"}, nil, ""},
+		{"a glob does not enter what others wrote", []string{"a.yaml", ".git/b.yaml", "s/node_modules/c.yaml"}, []string{"**/*.yaml"}, Options{}, []string{"a.yaml"}, nil, ""},
+		{"a glob does not follow links", []string{"r/a.yaml", "s/b.yaml", "r/b.yaml -> ../s/b.yaml", "r/c.md -> ../s/b.yaml", "r/s -> ../s"}, []string{"r/*.yaml"}, Options{}, []string{"r/a.yaml"},
+			[]string{"r/b.yaml: symbolic link, not followed: it leads out of the tree"}, ""},
+		{"a glob and an excluded folder", []string{"a.yaml", "vendor/b.yaml"}, []string{"**/*.yaml", "vendor/*.yaml"}, Options{Excluded: func(p string) bool { return strings.HasPrefix(p, "vendor") }}, []string{"a.yaml"}, nil, ""},
+		{"a malformed glob", nil, []string{"*.{yaml"}, Options{}, nil, nil, "*.{yaml: there is no such file, and as a glob it is malformed"},
 		{"a file whose name looks like a glob", []string{"[a].yaml"}, []string{"[a].yaml"}, Options{}, []string{"[a].yaml!"}, nil, ""},
 		{"excluded", []string{"a.yaml", "vendor/b.yaml", "vendor/c/d.yaml"}, []string{"."}, Options{Excluded: func(p string) bool { return p == "vendor" }}, []string{"a.yaml"}, nil, ""},
+		{"an excluded folder that is named", []string{"vendor/b.yaml"}, []string{"vendor/"}, Options{Excluded: func(p string) bool { return p == "vendor" }}, nil, []string{"vendor: excluded by the configuration, not read"}, ""},
+		{"an excluded file that is named", []string{"vendor/b.yaml"}, []string{"vendor/b.yaml"}, Options{Excluded: func(string) bool { return true }}, []string{"vendor/b.yaml!"}, nil, ""},
+		{"overlapping folders", []string{"r/a.yaml", "r/s/b.yaml"}, []string{"r/s", "r", "./r/s/../s"}, Options{}, []string{"r/a.yaml", "r/s/b.yaml"}, nil, ""},
+		{"a folder by two names", []string{"r/a.yaml", "l -> r"}, []string{"r", "l"}, Options{}, []string{"r/a.yaml"}, nil, ""},
+		{"no name at all", nil, []string{""}, Options{}, nil, nil, `"": there is no such file or folder`},
+		{"a name that would forge output", nil, []string{"a\x1b\n*.yaml"}, Options{}, nil, nil, `"a\x1b\n*.yaml": no file matches`},
+		{"standard input twice", nil, []string{"-", "-"}, Options{Stdin: strings.NewReader("x")}, []string{"<stdin>!"}, nil, ""},
+		{"no standard input", nil, []string{"-"}, Options{}, nil, nil, "-: there is no standard input"},
 		{"standard input", nil, []string{"-"}, Options{Stdin: strings.NewReader("x")}, []string{"<stdin>!"}, nil, ""},
 		{"standard input with a name", nil, []string{"-"}, Options{Stdin: strings.NewReader("x"), StdinName: "a/b.yaml"}, []string{"a/b.yaml!"}, nil, ""},
 		{"what does not exist", []string{"a.yaml"}, []string{"nope.yaml", "a.yaml", "nope/*.yaml"}, Options{}, []string{"a.yaml!"}, nil,
@@ -66,6 +88,15 @@ func TestFind(t *testing.T) {
 		{"a link out of the tree", []string{"r/a.yaml", "s/secret.yaml", "r/b.yaml -> ../s/secret.yaml", "r/s -> ../s"}, []string{"r"}, Options{}, []string{"r/a.yaml"},
 			[]string{"r/b.yaml: symbolic link, not followed: it leads out of the tree", "r/s: symbolic link, not followed: it leads out of the tree"}, ""},
 		{"a link to nothing", []string{"r/a.yaml", "r/b.yaml -> nope", "r/c -> nope"}, []string{"r"}, Options{}, []string{"r/a.yaml"}, []string{"r/b.yaml: symbolic link to nothing"}, ""},
+		{"a link to itself", []string{"r/a.yaml -> a.yaml"}, []string{"r"}, Options{}, nil, []string{"r/a.yaml: symbolic link, not followed: its target can't be read"}, ""},
+		{"a link to what is not linted", []string{"r/a.txt", "r/node_modules/b.yaml", "r/a.yaml -> a.txt", "r/m -> node_modules"}, []string{"r"}, Options{}, nil,
+			[]string{"r/a.yaml: symbolic link, not followed, and its target is not linted: name the link to have it linted",
+				"r/m: symbolic link, not followed, and its target is not linted: name the link to have it linted"}, ""},
+		{"a link to another folder that is named", []string{"r/", "s/a.yaml", "r/s -> ../s"}, []string{"r", "s"}, Options{}, []string{"s/a.yaml"}, []string{"r/s: symbolic link, not followed: its target is linted where it lies"}, ""},
+		{"links of no interest", []string{"r/a.txt", "r/b.txt -> a.txt", "r/.git -> a.txt"}, []string{"r"}, Options{}, nil, nil, ""},
+		{"an excluded link", []string{"r/", "s/a.yaml", "r/s -> ../s"}, []string{"r"}, Options{Excluded: func(p string) bool { return p == "r/s" }}, nil, nil, ""},
+		{"a folder that is named through a link", []string{"r/a.yaml", "l -> r"}, []string{"l"}, Options{}, []string{"l/a.yaml"}, nil, ""},
+		{"a link that is named, and its folder", []string{"r/a.yaml", "r/b.yaml -> a.yaml"}, []string{"r", "r/b.yaml"}, Options{}, []string{"r/b.yaml!"}, nil, ""},
 		{"a link that is named", []string{"a.yaml", "b.yaml -> a.yaml"}, []string{"b.yaml"}, Options{}, []string{"b.yaml!"}, nil, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,6 +149,145 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestOtherFolders names files from another folder, relative and absolute.
+func TestOtherFolders(t *testing.T) {
+	tree(t, "r/a.yaml", "s/b.yaml")
+	t.Chdir("s")
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ args, want []string }{
+		{[]string{".."}, []string{"../r/a.yaml", "../s/b.yaml"}},
+		{[]string{"../r/*.yaml"}, []string{"../r/a.yaml"}},
+		{[]string{".", ".."}, []string{"../r/a.yaml", "b.yaml"}},
+		{[]string{dir}, []string{filepath.ToSlash(dir) + "/b.yaml"}},
+		{[]string{".", dir, filepath.Join(dir, "*.yaml")}, []string{"b.yaml"}},
+		{[]string{".", filepath.Join(dir, "b.yaml")}, []string{filepath.ToSlash(dir) + "/b.yaml"}},
+	} {
+		inputs, _, err := Find(tt.args, Options{})
+		if err != nil {
+			t.Errorf("Find(%q): %v", tt.args, err)
+		}
+		var got []string
+		for _, in := range inputs {
+			got = append(got, in.Path)
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("Find(%q) (-want +got):\n%s", tt.args, diff)
+		}
+	}
+}
+
+// TestStandardInputStandsForItsFile pipes in what an editor has not saved yet.
+func TestStandardInputStandsForItsFile(t *testing.T) {
+	tree(t, "r/a.yaml", "r/b.yaml")
+	inputs, _, err := Find([]string{"r", "r/a.yaml", "-"}, Options{Stdin: strings.NewReader("not saved"), StdinName: "./r/a.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, in := range inputs {
+		data, err := in.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[in.Path] = string(data)
+	}
+	want := map[string]string{"r/a.yaml": "not saved", "r/b.yaml": "r/b.yaml"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("contents (-want +got):\n%s", diff)
+	}
+}
+
+// TestNeitherFileNorFolder names a socket; below a folder it is passed over, and
+// a link to it is of no interest.
+func TestNeitherFileNorFolder(t *testing.T) {
+	tree(t, "r/a.yaml")
+	l, err := net.Listen("unix", "r/b.yaml")
+	if err != nil {
+		t.Skipf("no sockets here: %v", err)
+	}
+	defer l.Close()
+	if err := os.Symlink("b.yaml", "r/c.yaml"); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	inputs, notices, err := Find([]string{"r", "r/b.yaml"}, Options{})
+	if want := "r/b.yaml: is neither a file nor a folder"; fmt.Sprint(err) != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if len(inputs) != 1 || inputs[0].Path != "r/a.yaml" || len(notices) > 0 {
+		t.Errorf("inputs %v and notices %v, want r/a.yaml and none", inputs, notices)
+	}
+}
+
+// TestFolderThatCannotBeListed has the file system fail, after it has listed
+// some entries.
+func TestFolderThatCannotBeListed(t *testing.T) {
+	tree(t, "r/a.yaml", "r/b/c.yaml", "r/d.yaml")
+	denied := errors.New("permission denied")
+	find := func(args ...string) (paths []string, reads map[string]error, err error) {
+		f := &finder{inputs: map[string]lint.Input{}, folders: map[string]bool{}}
+		f.Excluded = func(string) bool { return false }
+		f.list = func(folder string) ([]fs.DirEntry, error) {
+			entries, _ := os.ReadDir(folder)
+			if folder == "r/b" {
+				return entries, &fs.PathError{Op: "readdirent", Path: folder, Err: denied}
+			}
+			return entries, nil
+		}
+		inputs, _, err := f.find(args)
+		reads = map[string]error{}
+		for _, in := range inputs {
+			paths = append(paths, in.Path)
+			_, reads[in.Path] = in.Read()
+		}
+		return paths, reads, err
+	}
+	for _, arg := range []string{"r", "r/**"} {
+		paths, reads, err := find(arg)
+		if diff := cmp.Diff([]string{"r/a.yaml", "r/b", "r/b/c.yaml", "r/d.yaml"}, paths); diff != "" || err != nil {
+			t.Errorf("%s: error %v, inputs (-want +got):\n%s", arg, err, diff)
+		}
+		for _, p := range paths {
+			if want := map[string]error{"r/b": denied}[p]; reads[p] != want {
+				t.Errorf("%s: Read of %s: %v, want %v", arg, p, reads[p], want)
+			}
+		}
+	}
+	for _, arg := range []string{"r/b", "r/b/*.yaml"} {
+		if _, _, err := find(arg); fmt.Sprint(err) != arg+": permission denied" {
+			t.Errorf("error %v, want %s: permission denied", err, arg)
+		}
+	}
+}
+
+// TestReadFails removes a file after it was found.
+func TestReadFails(t *testing.T) {
+	tree(t, "r/a.yaml")
+	inputs, _, err := Find([]string{"r"}, Options{})
+	if err != nil || len(inputs) != 1 {
+		t.Fatalf("inputs %v, error %v", inputs, err)
+	}
+	if err := os.Remove("r/a.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := inputs[0].Read(); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "a.yaml") {
+		t.Errorf("Read of a file that is gone: %v, want an error without the path", err)
+	}
+}
+
+// A growing file is larger when it is read than it was said to be.
+func TestReadOfWhatGrows(t *testing.T) {
+	if _, err := appendLimited(make([]byte, 0, 1), zeros{}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("reading without end: %v, want %v", err, ErrTooLarge)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
 // TestUnreadable needs a user whom permissions hold back.
 func TestUnreadable(t *testing.T) {
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {
@@ -138,8 +308,8 @@ func TestUnreadable(t *testing.T) {
 		if len(inputs) <= i || inputs[i].Path != path {
 			t.Fatalf("inputs %v, want r/a.yaml and r/b", inputs)
 		}
-		if _, err := inputs[i].Read(); err == nil {
-			t.Errorf("%s can be read", path)
+		if _, err := inputs[i].Read(); fmt.Sprint(err) != "permission denied" {
+			t.Errorf("Read of %s: %v, want permission denied", path, err)
 		}
 	}
 }

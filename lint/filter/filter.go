@@ -14,30 +14,27 @@ import (
 // that a comment suppresses are kept, with Hidden set. The checks are all that
 // a suppression may name; now decides which suppressions have expired.
 func Apply(p *lint.Project, found []lint.Finding, settings lint.Settings, checks []*lint.Check, now time.Time) []lint.Finding {
+	found = slices.Clone(found)
 	// Comments must see all findings, to know which of them hide nothing.
 	found = suppress(p, found, settings, checks, now)
-	// An alias of YAML yields what it stands for once more, at the same place.
-	found = unique(found)
+	// The order of reports, which also brings equal findings together.
 	slices.SortStableFunc(found, lint.Compare)
-	return found
+	// An alias of YAML yields what it stands for once more, at the same place.
+	return unique(found)
 }
 
-// unique drops findings that say the same of the same place.
+// unique drops all but the most severe of findings that say the same of the
+// same place: what an alias stands for may belong to objects that are
+// configured differently.
 func unique(found []lint.Finding) []lint.Finding {
-	type key struct {
-		check, path, message string
-		start, end           int
+	kept := found[:0]
+	for _, f := range found {
+		last := len(kept) - 1
+		if last < 0 || lint.Compare(kept[last], f) != 0 {
+			kept = append(kept, f)
+		} else if f.Severity > kept[last].Severity {
+			kept[last] = f
+		}
 	}
-	seen := make(map[key]bool, len(found))
-	return slices.DeleteFunc(found, func(f lint.Finding) bool {
-		k := key{check: f.Check, message: f.Message, start: f.Span.Start, end: f.Span.End}
-		if f.Span.File != nil {
-			k.path = f.Span.File.Path
-		}
-		if seen[k] {
-			return true
-		}
-		seen[k] = true
-		return false
-	})
+	return kept
 }

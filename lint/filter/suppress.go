@@ -3,248 +3,227 @@
 package filter
 
 import (
-	"fmt"
-	"path"
-	"regexp"
+	"cmp"
+	"slices"
+	"sort"
 	"strings"
 	"time"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
-	"github.com/monitoringlinter/monitoringlinter/lint/near"
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
 )
 
 // checkID is the check under which faulty suppressions are reported.
 const checkID = "syntax/suppression"
 
-const marker = "monitoringlinter:"
-
-// A comment may stand alone on its line or behind what it is about. The
-// comment signs are those of YAML and PromQL, of Go, and of Markdown.
-var comment = regexp.MustCompile(`(?:^|[ \t])(?:#+|//|<!--)[ \t]*(` + marker + `([A-Za-z-]*))([^\r\n]*)`)
-
-// A suppression is one comment.
-type suppression struct {
-	directive source.Span // "monitoringlinter:ignore"
-	checks    []source.Span
-	until     source.Span
-	reason    string
-	file      bool // covers the whole file
-	covers    source.Span
-	fault     lint.Finding // why it does not count, if its Message is set
-	used      bool
-}
-
-func (s *suppression) names(id string) bool {
-	for _, c := range s.checks {
-		if ok, err := path.Match(c.Text(), id); ok && err == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // suppress hides the findings that comments cover, and reports the comments
 // that are faulty or hide nothing.
 func suppress(p *lint.Project, found []lint.Finding, settings lint.Settings, checks []*lint.Check, now time.Time) []lint.Finding {
-	ids := make([]string, len(checks))
-	for i, c := range checks {
-		ids[i] = c.ID
-	}
-	byFile := map[*source.File][]*suppression{}
+	byFile := map[*source.File][]*lint.Finding{}
 	for _, d := range p.Documents {
 		if strings.Contains(d.Source().Data, marker) {
-			byFile[d.Source()] = suppressions(d, ids, now)
+			byFile[d.Source()] = nil
 		}
 	}
 	if len(byFile) == 0 {
 		return found
 	}
 	for i := range found {
-		f := &found[i]
-		for _, s := range byFile[f.Span.File] {
-			if s.fault.Message != "" || f.Span.Start < s.covers.Start || f.Span.Start >= s.covers.End || !s.names(f.Check) {
-				continue
-			}
-			s.used = true
-			f.Hidden = "comment: " + s.reason
+		file := found[i].Span.File
+		if own, ok := byFile[file]; ok {
+			byFile[file] = append(own, &found[i])
 		}
 	}
+	known := newCatalogue(checks)
+	var faults []lint.Finding
 	for _, d := range p.Documents {
-		own, on := settings.Profile(d.Source().Path, nil).Find(checkID)
-		if !on {
-			continue
-		}
-		for _, s := range byFile[d.Source()] {
-			f := s.fault
-			if f.Message == "" {
-				if s.used || !ran(s, settings, d.Source().Path) {
-					continue
-				}
-				f = lint.Finding{Span: s.checks[0], Message: fmt.Sprintf("suppression of %s suppresses nothing: remove it", s.list())}
-			}
-			f.Check, f.Severity = checkID, own.Check.Severity
-			if own.Severity != lint.Unset {
-				f.Severity = own.Severity
-			}
-			found = append(found, f)
+		if own, ok := byFile[d.Source()]; ok {
+			faults = append(faults, suppressIn(d, own, settings, known, now)...)
 		}
 	}
-	return found
+	return append(found, faults...)
 }
 
-func (s *suppression) list() string {
-	names := make([]string, len(s.checks))
-	for i, c := range s.checks {
-		names[i] = fmt.Sprintf("%q", c.Text())
+// suppressIn does so in one file, and returns what is wrong with its comments.
+func suppressIn(d lint.Document, found []*lint.Finding, settings lint.Settings, known *catalogue, now time.Time) []lint.Finding {
+	r := &reader{file: d.Source(), nodes: nodesOf(d), known: known, now: now}
+	r.read()
+	hide(found, r.out)
+
+	profile := settings.Profile(r.file.Path, nil)
+	check, on := profile.Find(checkID)
+	if !on {
+		return nil
 	}
-	return strings.Join(names, ", ")
-}
-
-// ran reports whether a check that the suppression names was on for the file.
-func ran(s *suppression, settings lint.Settings, path string) bool {
-	for _, a := range settings.Profile(path, nil).Active {
-		if s.names(a.Check.ID) {
-			return true
+	// In a file that is broken not every check could do its work.
+	whole := !slices.ContainsFunc(found, func(f *lint.Finding) bool {
+		return f.Severity == lint.Error && strings.HasPrefix(f.Check, "syntax/")
+	})
+	if whole {
+		r.faultUnused(settings, false)
+	}
+	// A comment may suppress what is wrong with another one. What is wrong with
+	// one that suppresses this very check is always shown.
+	var others []*lint.Finding
+	for i := range r.faults {
+		f := &r.faults[i]
+		f.Check = checkID
+		if !slices.ContainsFunc(f.of.names, (*name).ofSuppressions) {
+			others = append(others, &f.Finding)
 		}
 	}
-	return false
-}
-
-// suppressions reads the comments of a document.
-func suppressions(d lint.Document, ids []string, now time.Time) []*suppression {
-	f := d.Source()
-	markdown := strings.EqualFold(path.Ext(f.Path), ".md")
-	fence := ""
-	var out []*suppression
-	for line := 1; line <= f.Lines(); line++ {
-		span := f.Line(line)
-		text := span.Text()
-		if markdown {
-			trimmed := strings.TrimLeft(text, " \t>")
-			switch {
-			case fence == "" && (strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")):
-				fence = trimmed[:3]
-			case fence != "" && strings.HasPrefix(trimmed, fence):
-				fence = ""
-			}
-		}
-		m := comment.FindStringSubmatchIndex(text)
-		if m == nil || markdown && (fence != "" || !strings.Contains(text[m[0]:m[2]], "<!--")) {
-			continue
-		}
-		s := parse(f, span, text, m, ids, now)
-		if !s.file {
-			s.covers = f.Line(line)
-			if strings.TrimSpace(text[:m[0]]) == "" {
-				s.covers = covered(d, line)
-			}
-			// The end of the line belongs to it, so that a finding there is covered.
-			s.covers.End++
-		}
-		out = append(out, s)
+	hide(others, r.out)
+	if whole {
+		r.faultUnused(settings, true)
+	}
+	out := make([]lint.Finding, len(r.faults))
+	for i, f := range r.faults {
+		out[i] = f.Finding
+		out[i].Check, out[i].Severity = checkID, cmp.Or(check.Severity, check.Check.Severity)
 	}
 	return out
 }
 
-var commentLine = regexp.MustCompile(`^[ \t]*(?:(?:#|//|<!--).*)?$`)
+// ofSuppressions reports whether n stands for the check of suppressions themselves.
+func (n *name) ofSuppressions() bool { return n.standsFor(checkID) }
 
-// covered returns what a comment alone on its line is about: the widest node
-// that starts on the next line that is no comment, or else that line.
-func covered(d lint.Document, line int) source.Span {
-	f := d.Source()
-	for line++; line <= f.Lines(); line++ {
-		if !commentLine.MatchString(f.Line(line).Text()) {
-			break
+// hide hides the findings of a file that the suppressions cover, each for the
+// reason of the narrowest that does, and marks the names that are of use.
+func hide(found []*lint.Finding, suppressions []*suppression) {
+	slices.SortStableFunc(found, func(a, b *lint.Finding) int { return cmp.Compare(a.Span.Start, b.Span.Start) })
+	byCheck := map[string][]*lint.Finding{}
+	for _, f := range found {
+		byCheck[f.Check] = append(byCheck[f.Check], f)
+	}
+	narrowest := slices.Clone(suppressions)
+	slices.SortStableFunc(narrowest, func(a, b *suppression) int {
+		return cmp.Compare(a.covers.End-a.covers.Start, b.covers.End-b.covers.Start)
+	})
+	for check, found := range byCheck {
+		// next leads from a finding to the first from there on that is not hidden
+		// yet, so that each is hidden once, however many suppressions cover it.
+		next := make([]int, len(found)+1)
+		for i := range next {
+			next[i] = i
+		}
+		visible := func(i int) int {
+			for next[i] != i {
+				next[i] = next[next[i]]
+				i = next[i]
+			}
+			return i
+		}
+		for _, s := range narrowest {
+			if s.hidden == "" {
+				continue
+			}
+			first := sort.Search(len(found), func(i int) bool { return found[i].Span.Start >= s.covers.Start })
+			end := sort.Search(len(found), func(i int) bool { return found[i].Span.Start >= s.covers.End })
+			if first >= end {
+				continue
+			}
+			for _, n := range s.names {
+				if !n.standsFor(check) {
+					continue
+				}
+				n.used = true
+				for i := visible(first); i < end; i = visible(i) {
+					found[i].Hidden = cmp.Or(found[i].Hidden, s.hidden)
+					next[i] = i + 1
+				}
+			}
 		}
 	}
-	covers := f.Line(line)
-	if line > f.Lines() {
-		return covers
-	}
+}
+
+// A node is a part of the document that is written somewhere.
+type node struct {
+	span   source.Span
+	origin *lint.Origin
+}
+
+// nodesOf returns the nodes of a document in the order in which they begin,
+// those that begin at one place outer ones first.
+func nodesOf(d lint.Document) []node {
+	var out []node
+	var origin *lint.Origin
 	for n := range d.Nodes() {
-		n, ok := n.(interface{ Span() source.Span })
-		if !ok {
+		if n, ok := n.(lint.Node); ok {
+			origin = n.Origin()
+		}
+		// A problem is not a part of the document, and may be as wide as anything.
+		_, problem := n.(*lint.Problem)
+		if n, ok := n.(interface{ Span() source.Span }); ok && !problem && n.Span().File == d.Source() {
+			out = append(out, node{n.Span(), origin})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b node) int { return cmp.Compare(a.span.Start, b.span.Start) })
+	return out
+}
+
+// faultUnused reports the names that hid nothing, though a check that they
+// stand for was on: either those of the check of suppressions or all others.
+func (r *reader) faultUnused(settings lint.Settings, ofSuppressions bool) {
+	profiles := map[source.Span][]*lint.Profile{}
+	for _, s := range r.out {
+		if s.hidden == "" {
 			continue
 		}
-		s := n.Span()
-		if s.File == f && f.Position(s.Start).Line == line && s.End > covers.End {
-			covers = source.Span{File: f, Start: covers.Start, End: s.End}
-		}
-	}
-	return covers
-}
-
-var (
-	word      = regexp.MustCompile(`[^\s,]+`)
-	untilDate = regexp.MustCompile(`(?:^|\s)until=(\S*)`)
-)
-
-// parse reads one comment, of which m are the offsets of the parts in text.
-func parse(f *source.File, line source.Span, text string, m []int, ids []string, now time.Time) *suppression {
-	at := func(start, end int) source.Span { return f.Span(line.Start+start, line.Start+end) }
-	s := &suppression{directive: at(m[2], m[3])}
-	fault := func(span source.Span, format string, args ...any) {
-		if s.fault.Message == "" {
-			s.fault = lint.Finding{Span: span, Message: fmt.Sprintf(format, args...)}
-		}
-	}
-	switch name := text[m[4]:m[5]]; name {
-	case "ignore":
-	case "ignore-file":
-		s.file = true
-		s.covers = f.Span(0, len(f.Data)+1)
-	default:
-		fault(s.directive, "unknown directive %q: write monitoringlinter:ignore CHECK -- REASON, or monitoringlinter:ignore-file", name)
-		return s
-	}
-	rest := text[m[6]:m[7]]
-	if i := strings.Index(rest, "-->"); i >= 0 && strings.Contains(text[m[0]:m[2]], "<!--") {
-		rest = rest[:i]
-	}
-	list, reason, hasReason := strings.Cut(rest, "--")
-	if loc := untilDate.FindStringSubmatchIndex(rest); loc != nil {
-		s.until = at(m[6]+loc[2], m[6]+loc[3])
-		list = untilDate.ReplaceAllStringFunc(list, func(s string) string { return strings.Repeat(" ", len(s)) })
-		reason = untilDate.ReplaceAllString(reason, "")
-	}
-	s.reason = strings.TrimSpace(reason)
-	for _, loc := range word.FindAllStringIndex(list, -1) {
-		s.checks = append(s.checks, at(m[6]+loc[0], m[6]+loc[1]))
-	}
-	if len(s.checks) == 0 {
-		fault(s.directive, "suppression names no check: write monitoringlinter:ignore CHECK -- REASON")
-	}
-	for _, c := range s.checks {
-		if !known(c.Text(), ids) {
-			hint := ""
-			if id, ok := near.Name(c.Text(), ids); ok {
-				hint = fmt.Sprintf("; did you mean %q?", id)
+		for _, n := range s.names {
+			if n.used || n.ofSuppressions() != ofSuppressions {
+				continue
 			}
-			fault(c, "suppression names %q, and there is no such check%s", c.Text(), hint)
+			at, ok := profiles[s.covers]
+			if !ok {
+				at = r.profiles(settings, s.covers)
+				profiles[s.covers] = at
+			}
+			if isOn(at, n.ids) {
+				r.fault(s, n.span, "suppression of %s suppresses nothing: remove it", quote(n.span.Text()))
+			}
 		}
 	}
-	if !hasReason || s.reason == "" {
-		fault(s.directive, "suppression gives no reason, so it suppresses nothing: write why after --")
-	}
-	if !s.until.IsZero() {
-		day, err := time.Parse(time.DateOnly, s.until.Text())
-		switch {
-		case err != nil:
-			fault(s.until, "suppression ends on %q, which is no date: write until=YYYY-MM-DD", s.until.Text())
-		case !now.Before(day.AddDate(0, 0, 1)):
-			fault(s.until, "suppression expired on %s, so it suppresses nothing: remove it, or give it a new date", s.until.Text())
-		}
-	}
-	return s
 }
 
-// known reports whether a name is that of a check, or a glob that matches one.
-func known(name string, ids []string) bool {
-	for _, id := range ids {
-		if ok, err := path.Match(name, id); ok && err == nil {
-			return true
+func isOn(profiles []*lint.Profile, ids []string) bool {
+	for _, p := range profiles {
+		for _, id := range ids {
+			if _, on := p.Find(id); on {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// profiles returns the profiles of what begins in the span, or else of what
+// begins last before it, if not those of the file.
+func (r *reader) profiles(settings lint.Settings, span source.Span) []*lint.Profile {
+	begin := func(offset int) int {
+		return sort.Search(len(r.nodes), func(i int) bool { return r.nodes[i].span.Start >= offset })
+	}
+	nodes := r.nodes[begin(span.Start):begin(span.End)]
+	if len(nodes) == 0 {
+		if i := begin(span.Start); i > 0 {
+			nodes = r.nodes[i-1 : i]
+		} else {
+			nodes = []node{{}}
+		}
+	}
+	var out []*lint.Profile
+	seen := map[any]bool{}
+	first := func(p any) bool {
+		old := seen[p]
+		seen[p] = true
+		return !old
+	}
+	for _, n := range nodes {
+		if !first(n.origin) {
+			continue
+		}
+		if p := settings.Profile(r.file.Path, n.origin); first(p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }

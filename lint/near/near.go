@@ -5,68 +5,85 @@ package near
 
 import "strings"
 
-// Name returns the candidate that name is a misspelling of: at most one letter
-// wrong, missing, too many or swapped with its neighbour in a short name, two
-// in one of more than four letters, and never more than a third of it; or the
-// last part of a candidate with a slash. Of several the nearest wins, then the
-// first. A name that is a candidate itself is no misspelling.
+// Name returns the candidate that name is a misspelling of: at most two letters
+// wrong, missing, too many or swapped with their neighbour, and at most a third
+// of the longer name; in another case; or the last part of a candidate with a
+// slash. Of several the nearest wins, then the first. A name that is a candidate
+// itself is no misspelling.
 func Name(name string, candidates []string) (string, bool) {
-	best, least := "", 1<<10
+	const none = 1 << 10
+	best, least := "", none // least is twice the distance, so that case can count half
+	lower := ""
 	for _, c := range candidates {
-		if c == name {
+		d := none
+		switch limit := min(2, max(len(name), len(c))/3); {
+		case c == name:
 			return "", false
-		}
-		if name != "" && strings.HasSuffix(c, "/"+name) && least > 1 {
-			best, least = c, 1
-			continue
-		}
-		limit := 2
-		if n := min(len(name), len(c)); n <= 4 {
-			limit = 1
-		} else if n < 6 {
-			limit = n / 3
-		}
-		d := limit*2 + 1
-		if strings.EqualFold(name, c) {
+		case name == "":
+		case strings.EqualFold(name, c), strings.HasSuffix(c, "/"+name):
 			d = 1
-		} else if n := distance(strings.ToLower(name), strings.ToLower(c), limit); n <= limit {
-			d = 2 * n
+		case abs(len(name)-len(c)) > limit:
+			// Not worth a look, however long either is.
+		default:
+			if lower == "" {
+				lower = strings.ToLower(name)
+			}
+			if n := distance(lower, strings.ToLower(c), limit); n <= limit {
+				d = 2 * n
+			}
 		}
-		if d <= limit*2 && d < least {
+		if d < least {
 			best, least = c, d
 		}
 	}
-	return best, best != ""
+	return best, least < none
 }
 
+func abs(n int) int { return max(n, -n) }
+
 // distance returns the number of letters to insert, remove, replace or swap
-// with a neighbour to turn a into b, or more than limit.
+// with a neighbour to turn a into b, or more than limit. Only a band around the
+// diagonal can stay within the limit, so the time is that of reading a.
 func distance(a, b string, limit int) int {
-	if len(a)-len(b) > limit || len(b)-len(a) > limit {
+	if abs(len(a)-len(b)) > limit {
 		return limit + 1
 	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
+	// Cell k of the band of row i stands for the first i letters of a and the
+	// first i+k-limit-1 of b; the cells at its rims are beyond the limit.
+	width := 2*limit + 3
+	before, last, row := make([]int, width), make([]int, width), make([]int, width)
+	for k := range last {
+		before[k] = limit + 1
+		if last[k] = k - limit - 1; last[k] < 0 {
+			last[k] = limit + 1
+		}
 	}
 	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		least := i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
+		row[0], row[width-1] = limit+1, limit+1
+		least := limit + 1
+		for k := 1; k < width-1; k++ {
+			j := i + k - limit - 1
+			switch {
+			case j < 0 || j > len(b):
+				row[k] = limit + 1
+			case j == 0:
+				row[k] = i
+			default:
+				cost := 1
+				if a[i-1] == b[j-1] {
+					cost = 0
+				}
+				row[k] = min(last[k]+cost, last[k+1]+1, row[k-1]+1)
+				if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+					row[k] = min(row[k], before[k]+1)
+				}
 			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-			least = min(least, row[j])
+			least = min(least, row[k])
 		}
 		if least > limit {
 			return limit + 1
 		}
 		before, last, row = last, row, before
 	}
-	return last[len(b)]
+	return last[len(b)-len(a)+limit+1]
 }
