@@ -138,17 +138,11 @@ type Dead struct {
 	Bound Interval
 }
 
-// Record is a recording rule that writes a series.
-type Record struct {
-	Expr   *Expr
-	Labels map[string]string // static ones; an empty value removes the label
-	Open   []string          // labels whose value is not static
-}
-
 // Env is what is known of the data that expressions read.
 type Env struct {
-	// Records returns the rules that write the metric, if all that write it are known.
-	Records func(metric string) []Record
+	// Recorded returns what is known of the series of a metric that recording
+	// rules write, or nil if it is not known who writes it.
+	Recorded func(metric string) []Branch
 	// TargetLabels are labels that each series scraped from a target carries.
 	// They are not assumed of recorded series, nor of those Prometheus makes up.
 	TargetLabels []string
@@ -175,9 +169,6 @@ func (e *Expr) Flows(env Env) map[parser.Node]*Flow {
 type analysis struct {
 	env   Env
 	nodes map[parser.Node]*Flow
-	// reading are the recorded metrics that are being followed, since recording
-	// rules may read each other in a circle.
-	reading []string
 }
 
 func unknown() Branch { return Branch{labels: map[string]Fact{}, Value: anything()} }

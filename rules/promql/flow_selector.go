@@ -153,37 +153,40 @@ func (a *analysis) stored(metric string) []Branch {
 // recorded returns what is known of the series that recording rules write, or
 // nil if they are not all known.
 func (a *analysis) recorded(metric string) []Branch {
-	if a.env.Records == nil || slices.Contains(a.reading, metric) {
+	if a.env.Recorded == nil {
 		return nil
 	}
 	var out []Branch
-	for _, r := range a.env.Records(metric) {
-		if r.Expr == nil || r.Expr.Root == nil {
-			return nil
-		}
-		// Another expression has nodes of its own; only those of this one are kept.
-		inner := &analysis{env: a.env, nodes: map[parser.Node]*Flow{}, reading: append(slices.Clone(a.reading), metric)}
-		flow := inner.node(r.Expr.Root)
-		if len(flow.Branches) == 0 {
-			return nil // that is said of the recording rule
-		}
-		for _, b := range flow.Branches {
-			b = b.clone()
-			b.Always, b.Conditional = false, false
-			b.labels[nameLabel] = Fact{Presence: Guaranteed, Values: []string{metric}}
-			for name, value := range r.Labels {
-				if value == "" {
-					b.set(name, Fact{Presence: Impossible})
-				} else {
-					b.set(name, Fact{Presence: Guaranteed, Values: []string{value}})
-				}
+	for _, b := range a.env.Recorded(metric) {
+		out = append(out, b.clone())
+	}
+	return out
+}
+
+// Recorded returns what is known of the series that a recording rule writes, or
+// nil if that is nothing: the labels of its expression, the static labels of the
+// rule in their place, and those whose value is not static.
+func Recorded(metric string, e *Expr, static map[string]string, open []string, env Env) []Branch {
+	if e == nil || e.Root == nil {
+		return nil
+	}
+	var out []Branch
+	for _, b := range e.Flow(env).Branches {
+		b = b.clone()
+		b.Always, b.Conditional = false, false
+		setLabel(&b, nameLabel, Fact{Presence: Guaranteed, Values: []string{metric}})
+		for name, value := range static {
+			if value == "" {
+				setLabel(&b, name, Fact{Presence: Impossible})
+			} else {
+				setLabel(&b, name, Fact{Presence: Guaranteed, Values: []string{value}})
 			}
-			for _, name := range r.Open {
-				b.set(name, Fact{})
-			}
-			b.forget()
-			out = append(out, b)
 		}
+		for _, name := range open {
+			setLabel(&b, name, Fact{})
+		}
+		b.forget()
+		out = append(out, b)
 	}
 	return out
 }
