@@ -31,8 +31,9 @@ type objectDecoder struct {
 	file    *File
 	object  lint.Object
 	origin  *lint.Origin
-	kube    bool // values are those of a Kubernetes object: decoded as YAML 1.1, strictly typed
-	partial bool // values may hold parameters of an OpenShift template
+	holder  *lint.Origin // the ConfigMap that a rule file stands in, or nil
+	kube    bool         // values are those of a Kubernetes object: decoded as YAML 1.1, strictly typed
+	partial bool         // values may hold parameters of an OpenShift template
 }
 
 const (
@@ -200,7 +201,7 @@ func (d *objectDecoder) isRuleFile(n *yaml.Node) bool {
 
 func (d *objectDecoder) plain(n *yaml.Node) {
 	d.kube = false
-	d.file = &File{origin: d.origin, span: d.start(n)}
+	d.file = &File{origin: d.holder, span: d.start(n)}
 	if d.file.origin == nil {
 		d.file.origin = &lint.Origin{}
 	}
@@ -303,16 +304,12 @@ func (d *objectDecoder) configMap(n *yaml.Node) {
 		if v.Kind != yaml.ScalarNode || !mayHoldRules(v.Value) || path.Ext(content[i].Value) == ".json" && !ruleKey.MatchString(v.Value) {
 			continue
 		}
-		nested := &objectDecoder{Document: &Document{src: d.src}, origin: origin}
-		nested.entry(d.text(v), hasRulesExtension(content[i].Value))
-		d.Files = append(d.Files, nested.Files...)
-		d.Problems = append(d.Problems, nested.Problems...)
+		d.nested(d.text(v), hasRulesExtension(content[i].Value), origin)
 	}
 }
 
-// entry reads the value of a ConfigMap: a file in the file.
-func (d *objectDecoder) entry(t source.Text, ours bool) {
-	origin := d.origin
+// nested reads the value of a ConfigMap: a file in the file.
+func (d *objectDecoder) nested(t source.Text, ours bool, holder *lint.Origin) {
 	for _, part := range split(t) {
 		var root yaml.Node
 		if err := yaml.Unmarshal([]byte(part.Value), &root); err != nil {
@@ -324,7 +321,7 @@ func (d *objectDecoder) entry(t source.Text, ours bool) {
 		if len(root.Content) == 0 {
 			continue
 		}
-		inner := &objectDecoder{Document: d.Document, doc: yamltext.New(part), ours: ours, origin: origin}
+		inner := &objectDecoder{Document: d.Document, doc: yamltext.New(part), ours: ours, origin: holder, holder: holder}
 		if nodes, ok := inner.survey(root.Content[0], 0); ok {
 			inner.visits = budget(nodes)
 			if n := follow(root.Content[0]); n.Kind == yaml.MappingNode && inner.isRuleFile(n) {
