@@ -92,7 +92,7 @@ func TestRun(t *testing.T) {
 		})},
 		{ID: "d/off", OptIn: true, Run: On(func(p *Pass, w word) { p.Reportf(w.Span(), "off") })},
 	}
-	p, unknown := Parse(inputs(map[string]string{"b": "yx", "a": "x no", "c": ""}), []Language{pages}, 2)
+	p, unknown := Parse(context.Background(), inputs(map[string]string{"b": "yx", "a": "x no", "c": ""}), []Language{pages}, 2)
 	if len(unknown) != 1 || unknown[0].Path != "c" {
 		t.Errorf("unknown inputs %v, want c", unknown)
 	}
@@ -144,7 +144,7 @@ func TestRunObeysThePlaceOfAFinding(t *testing.T) {
 			}
 		})},
 	}
-	p, _ := Parse(inputs(map[string]string{"a": "x no"}), []Language{pages}, 1)
+	p, _ := Parse(context.Background(), inputs(map[string]string{"a": "x no"}), []Language{pages}, 1)
 	settings := byGroup{Defaults(checks).Profile("", nil), "no"}
 	want := []string{
 		"a:1:1 warning b/word: word [word x x]",
@@ -194,7 +194,7 @@ func TestOptions(t *testing.T) {
 }
 
 func TestDerive(t *testing.T) {
-	p, _ := Parse(inputs(map[string]string{"a": "x y", "b": "z"}), []Language{pages}, 2)
+	p, _ := Parse(context.Background(), inputs(map[string]string{"a": "x y", "b": "z"}), []Language{pages}, 2)
 	var built atomic.Int32
 	type words map[string]bool
 	build := func(p *Project) words {
@@ -218,7 +218,7 @@ func TestDerive(t *testing.T) {
 
 func TestParseOfUnreadable(t *testing.T) {
 	failed := errors.New("no disk")
-	p, _ := Parse([]Input{{
+	p, _ := Parse(context.Background(), []Input{{
 		Path: "a",
 		Read: func() ([]byte, error) { return nil, failed },
 		Fail: func(f *source.File, err error) Document {

@@ -22,10 +22,11 @@ type Input struct {
 
 // Parse reads the inputs and parses them, at most jobs at a time (0: as many
 // as there are processors). It returns the documents in the order of the
-// inputs, and the paths of inputs that hold nothing any language knows.
-func Parse(inputs []Input, languages []Language, jobs int) (p *Project, unknown []Input) {
+// inputs, and the inputs that hold nothing any language knows. When the context
+// ends, what was not read yet is left out.
+func Parse(ctx context.Context, inputs []Input, languages []Language, jobs int) (p *Project, unknown []Input) {
 	documents := make([]Document, len(inputs))
-	parallel(len(inputs), jobs, func(i int) {
+	parallel(ctx, len(inputs), jobs, func(i int) {
 		in := inputs[i]
 		data, err := in.Read()
 		if err != nil {
@@ -55,7 +56,7 @@ func Parse(inputs []Input, languages []Language, jobs int) (p *Project, unknown 
 // in the order of [Compare].
 func Run(ctx context.Context, p *Project, settings Settings, jobs int) []Finding {
 	found := make([][]Finding, len(p.Documents)+1)
-	parallel(len(p.Documents), jobs, func(i int) {
+	parallel(ctx, len(p.Documents), jobs, func(i int) {
 		found[i] = runDocument(ctx, p, p.Documents[i], settings)
 	})
 	found[len(p.Documents)] = runProject(ctx, p, settings)
@@ -91,7 +92,7 @@ func runProject(ctx context.Context, project *Project, settings Settings) []Find
 	var out []Finding
 	p := &Pass{Context: ctx, Project: project, out: &out}
 	for _, a := range settings.Profile("", nil).Active {
-		p.check, p.severity = a.Check, a.Severity
+		p.check = a.Check // its severity is that of the place of each finding
 		before := len(out)
 		a.Func(p, project)
 		kept := out[:before]
@@ -110,8 +111,8 @@ func runProject(ctx context.Context, project *Project, settings Settings) []Find
 	return out
 }
 
-// parallel calls f with each number below n.
-func parallel(n, jobs int, f func(i int)) {
+// parallel calls f with each number below n, until the context ends.
+func parallel(ctx context.Context, n, jobs int, f func(i int)) {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
@@ -119,7 +120,7 @@ func parallel(n, jobs int, f func(i int)) {
 	var wg sync.WaitGroup
 	for range min(jobs, n) {
 		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				f(i)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/prometheus/common/model"
 	"go.yaml.in/yaml/v3"
@@ -32,6 +33,8 @@ type objectDecoder struct {
 	object  lint.Object
 	origin  *lint.Origin
 	holder  *lint.Origin // the ConfigMap that a rule file stands in, or nil
+	refused map[*yaml.Node]bool
+	merging []*yaml.Node // the mappings whose merge keys are being resolved
 	kube    bool         // values are those of a Kubernetes object: decoded as YAML 1.1, strictly typed
 	partial bool         // values may hold parameters of an OpenShift template
 }
@@ -104,7 +107,33 @@ func (d *objectDecoder) visit(n *yaml.Node) (*yaml.Node, bool) {
 
 func (d *objectDecoder) text(n *yaml.Node) source.Text {
 	t, _ := d.doc.Scalar(n)
+	if n.Kind == yaml.ScalarNode && n.Style&yaml.TaggedStyle != 0 {
+		return d.tagged(n, t)
+	}
 	return t
+}
+
+// tagged returns the text of a scalar with a tag of its own, which yaml.v3 may
+// refuse, or decode to something else than is written.
+func (d *objectDecoder) tagged(n *yaml.Node, t source.Text) source.Text {
+	var value string
+	if err := n.Decode(&value); err != nil {
+		if !d.refused[n] {
+			if d.refused == nil {
+				d.refused = map[*yaml.Node]bool{}
+			}
+			d.refused[n] = true
+			_, reason := lineAndReason(err)
+			d.schema(t.All(), "%s", reason)
+		}
+		return t
+	}
+	if value == t.Value || n.ShortTag() != "!!binary" {
+		return t
+	}
+	b := source.NewBuilder(t)
+	b.Replace(0, len(t.Value), value)
+	return b.Text()
 }
 
 // problem reports a fault of the object at work, which the message names first.
@@ -168,9 +197,11 @@ func (d *objectDecoder) items(n *yaml.Node, depth int) {
 // isRuleFile tells a rule file from the many other files that have groups: its
 // groups have rules, and these are alerts or records.
 func (d *objectDecoder) isRuleFile(n *yaml.Node) bool {
+	// A file that is meant to be one may have it all wrong.
+	meant := d.ours && nameKey.MatchString(d.doc.Value)
 	groups := field(n, "groups")
 	if groups == nil {
-		return false
+		return meant
 	}
 	alone := len(n.Content) == 2 // groups is all there is
 	if groups = follow(groups); groups.Kind != yaml.SequenceNode || len(groups.Content) == 0 {
@@ -196,7 +227,7 @@ func (d *objectDecoder) isRuleFile(n *yaml.Node) bool {
 			}
 		}
 	}
-	return named > 0 && (alone || d.ours)
+	return meant || named > 0 && (alone || d.ours)
 }
 
 func (d *objectDecoder) plain(n *yaml.Node) {
@@ -335,9 +366,14 @@ func (d *objectDecoder) nested(t source.Text, ours bool, holder *lint.Origin) {
 func (d *objectDecoder) start(n *yaml.Node) source.Span {
 	at := d.doc.Offset(n.Line, n.Column)
 	if n.Kind == yaml.MappingNode && len(n.Content) > 0 && n.Style&yaml.FlowStyle == 0 {
-		return d.text(n.Content[0]).All()
+		first := d.text(n.Content[0]).All()
+		if n.Anchor != "" { // which may stand on a line of its own
+			return first.Union(d.doc.Text.Span(at, at))
+		}
+		return first
 	}
-	return d.doc.Text.Span(at, min(at+1, len(d.doc.Value)))
+	_, size := utf8.DecodeRuneInString(d.doc.Value[min(at, len(d.doc.Value)):])
+	return d.doc.Text.Span(at, at+size)
 }
 
 func (d *objectDecoder) groups(n *yaml.Node, fields fieldSet) {
@@ -419,7 +455,7 @@ func (d *objectDecoder) group(n *yaml.Node, fields fieldSet) *Group {
 		case "limit":
 			g.Limit = d.integer(e)
 		case "labels":
-			g.Labels = d.labels(e.value, "group label", false)
+			g.Labels = d.labels(e.value, "group label", true)
 		case "rules":
 			rules = e.value
 		}
@@ -462,18 +498,16 @@ func (d *objectDecoder) rule(n *yaml.Node, g *Group, fields fieldSet) *Rule {
 	r.Alert, r.Record = d.nameField(n, "alert"), d.nameField(n, "record")
 	d.object = r.Object()
 	entries := d.entries(n)
-	if r.Alert.IsZero() && r.Record.IsZero() { // the name may come by a merge key
-		for _, e := range entries {
-			switch {
-			case e.value.Kind != yaml.ScalarNode || isNull(e.value):
-			case e.key.Value == "alert":
-				r.Alert = d.text(e.value)
-			case e.key.Value == "record":
-				r.Record = d.text(e.value)
-			}
+	for _, e := range entries { // a name may come by a merge key
+		switch {
+		case e.value.Kind != yaml.ScalarNode || isNull(e.value):
+		case e.key.Value == "alert" && r.Alert.IsZero():
+			r.Alert = d.text(e.value)
+		case e.key.Value == "record" && r.Record.IsZero():
+			r.Record = d.text(e.value)
 		}
-		d.object = r.Object()
 	}
+	d.object = r.Object()
 	switch {
 	case r.Alert.Value != "":
 		r.place = r.Alert.All()
@@ -571,13 +605,10 @@ func (d *objectDecoder) expression(r *Rule, e *entry) {
 		return
 	}
 	t := d.text(e.value)
-	if d.kube && e.value.Style == 0 {
-		switch tag := e.value.ShortTag(); tag {
-		case "!!float", "!!bool":
-			p := d.schema(t.All(), "expr is a %s, and the API server takes only text or an integer: quote it", typeName(tag))
-			p.Fixes = quoteFix(t)
-			return
-		}
+	if kind := d.kubeType(e.value); kind != "" && kind != "an integer" {
+		p := d.schema(t.All(), "expr is %s to YAML, and the API server takes only text or an integer: quote it", kind)
+		p.Fixes = quoteFix(t)
+		return
 	}
 	if t.Value == "" {
 		d.schema(d.place(e.value, d.text(e.key).All()), "expr is empty: there is nothing to evaluate")
@@ -596,8 +627,9 @@ func (d *objectDecoder) expression(r *Rule, e *entry) {
 // itemSpan returns the dash of an empty list item, which has no bytes of its own.
 func (d *objectDecoder) itemSpan(n *yaml.Node) source.Span {
 	at := d.doc.Offset(n.Line, n.Column)
-	if i := strings.LastIndexByte(d.doc.Value[:min(at, len(d.doc.Value))], '-'); i >= 0 && at-i < 80 {
-		return d.doc.Text.Span(i, i+1)
+	near := max(min(at, len(d.doc.Value))-80, 0)
+	if i := strings.LastIndexByte(d.doc.Value[near:min(at, len(d.doc.Value))], '-'); i >= 0 {
+		return d.doc.Text.Span(near+i, near+i+1)
 	}
 	return d.doc.Text.Span(at, at+1)
 }
@@ -664,28 +696,14 @@ func plural(what string) string {
 // typed reports a value that YAML takes for something else than text.
 func (d *objectDecoder) typed(e entry, what, name string, t source.Text) {
 	if e.value.Style != 0 {
-		if e.value.Style&yaml.TaggedStyle != 0 {
-			var s string
-			if err := e.value.Decode(&s); err != nil {
-				_, reason := lineAndReason(err)
-				d.schema(t.All(), "%s %q: %s", what, name, reason)
-			}
-		}
 		return
 	}
 	tag := e.value.ShortTag()
 	if d.kube {
-		// The API server reads YAML 1.1, where yes and on are booleans, 0o7 is
-		// text and 1:30 a number.
-		if !ambiguous(t.Value, tag) {
-			return
+		if kind := d.kubeType(e.value); kind != "" {
+			p := d.schema(t.All(), "%s %q is %s to YAML, and the API server takes only text: write %q", what, name, number(kind), t.Value)
+			p.Fixes = quoteFix(t)
 		}
-		json, err := kyaml.YAMLToJSON([]byte(t.Value))
-		if err != nil || len(json) == 0 || json[0] == '"' {
-			return
-		}
-		p := d.schema(t.All(), "%s %q is %s to YAML, and the API server takes only text: write %q", what, name, jsonType(json), t.Value)
-		p.Fixes = quoteFix(t)
 		return
 	}
 	if tag == "!!int" || tag == "!!float" || tag == "!!bool" {
@@ -694,25 +712,39 @@ func (d *objectDecoder) typed(e entry, what, name string, t source.Text) {
 	}
 }
 
-func ambiguous(value, tag string) bool {
-	if tag != "!!str" {
-		return true
+// kubeType returns what a plain scalar of a Kubernetes object is if it is no
+// text: the API server reads YAML 1.1, where yes and on are booleans.
+func (d *objectDecoder) kubeType(n *yaml.Node) string {
+	if !d.kube || n.Style != 0 || n.Value == "" || len(n.Value) > 64 {
+		return ""
 	}
-	switch value[0] {
-	case 'y', 'Y', 'n', 'N', 'o', 'O', 't', 'T', 'f', 'F', '~', '.', '-', '+', '=', '<', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		return len(value) < 64
+	if n.ShortTag() == "!!str" && strings.IndexByte("yYnNoOtTfF~.-+=<0123456789", n.Value[0]) < 0 {
+		return "" // no other type begins so
 	}
-	return false
-}
-
-func jsonType(json []byte) string {
+	json, err := kyaml.YAMLToJSON([]byte(n.Value))
+	if err != nil || len(json) == 0 {
+		return ""
+	}
 	switch json[0] {
+	case '"', '{', '[':
+		return ""
 	case 't', 'f':
 		return "a boolean"
 	case 'n':
 		return "null"
 	}
-	return "a number"
+	if strings.ContainsAny(string(json), ".eE") {
+		return "a fraction"
+	}
+	return "an integer"
+}
+
+// number calls both kinds of numbers by one name.
+func number(kind string) string {
+	if kind == "an integer" || kind == "a fraction" {
+		return "a number"
+	}
+	return kind
 }
 
 func quoteFix(t source.Text) []lint.Fix {
@@ -728,9 +760,9 @@ func (d *objectDecoder) scalar(e entry) {
 		d.schema(d.doc.Span(e.value), "%s must be text, not %s", e.key.Value, kindOf(e.value))
 		return
 	}
-	if d.kube && e.value.Style == 0 && e.value.ShortTag() != "!!str" {
+	if kind := d.kubeType(e.value); kind != "" {
 		t := d.text(e.value)
-		p := d.schema(t.All(), "%s is a %s to YAML, and the API server takes only text: write %q", e.key.Value, typeName(e.value.ShortTag()), t.Value)
+		p := d.schema(t.All(), "%s is %s to YAML, and the API server takes only text: write %q", e.key.Value, number(kind), t.Value)
 		p.Fixes = quoteFix(t)
 	}
 }
@@ -756,16 +788,16 @@ func (d *objectDecoder) duration(e entry) Duration {
 		return Duration{}
 	}
 	t := d.text(e.value)
-	if d.partial && strings.Contains(t.Value, "${") {
+	if d.refused[e.value] || d.partial && strings.Contains(t.Value, "${") {
 		return Duration{Text: t}
 	}
 	if t.Value == "" {
-		if !d.kube || e.key.Value == "keep_firing_for" {
+		if !d.kube || e.key.Value == "keep_firing_for" { // the operator drops the others
 			d.schema(d.place(e.value, d.text(e.key).All()), "%s is empty: write a duration such as 5m, or remove it", e.key.Value)
 		}
-		return Duration{Text: t} // the operator drops it
+		return Duration{Text: t}
 	}
-	if d.kube && e.value.Style == 0 && e.value.ShortTag() != "!!str" && t.Value != "0" {
+	if d.kubeType(e.value) != "" && t.Value != "0" {
 		d.schema(t.All(), "%s: %q has no unit: write %ss, %sm or %sh", e.key.Value, t.Value, t.Value, t.Value, t.Value)
 		return Duration{Text: t}
 	}
@@ -774,7 +806,7 @@ func (d *objectDecoder) duration(e entry) Duration {
 		d.schema(t.All(), "%s: %q is not a Prometheus duration: %s", e.key.Value, t.Value, durationHint(t.Value))
 		return Duration{Text: t}
 	}
-	if d.kube && e.value.Style == 0 && e.value.ShortTag() == "!!int" {
+	if d.kubeType(e.value) != "" {
 		p := d.schema(t.All(), "%s is a number to YAML, and the API server takes only text: write %q", e.key.Value, t.Value)
 		p.Fixes = quoteFix(t)
 	}
@@ -837,7 +869,9 @@ type entry struct{ key, value *yaml.Node }
 
 // entries returns the entries of a mapping with merge keys resolved, as
 // yaml.v3 decodes them, and reports duplicates.
-func (d *objectDecoder) entries(n *yaml.Node) []entry {
+func (d *objectDecoder) entries(n *yaml.Node) []entry { return d.entriesAt(n, 0) }
+
+func (d *objectDecoder) entriesAt(n *yaml.Node, depth int) []entry {
 	out := make([]entry, 0, len(n.Content)/2)
 	var merges []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -860,9 +894,11 @@ func (d *objectDecoder) entries(n *yaml.Node) []entry {
 		}
 	}
 	out = d.unique(out)
+	d.merging = append(d.merging, n)
 	for _, m := range merges {
-		out = d.merge(out, m, 0)
+		out = d.merge(out, m, depth)
 	}
+	d.merging = d.merging[:len(d.merging)-1]
 	return out
 }
 
@@ -902,25 +938,36 @@ func (d *objectDecoder) unique(entries []entry) []entry {
 	return kept
 }
 
-// merge adds the entries of a merge key's value that are not set already.
+// merge adds the entries of a merge key's value that are not set already: those
+// of a mapping, or of the mappings of a list, each of which may be an alias.
 func (d *objectDecoder) merge(out []entry, n *yaml.Node, depth int) []entry {
-	n, ok := d.visit(n)
-	if !ok || depth > maxNesting {
-		return out
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
 	}
-	switch n.Kind {
-	case yaml.SequenceNode:
-		for _, c := range n.Content {
-			out = d.merge(out, c, depth+1)
+	known := make(map[string]bool, len(out))
+	for _, e := range out {
+		known[e.key.Value] = true
+	}
+	for _, item := range items {
+		m, ok := d.visit(item)
+		if !ok || depth > maxNesting {
+			return out
 		}
-	case yaml.MappingNode:
-		for _, e := range d.entries(n) {
-			if !slices.ContainsFunc(out, func(o entry) bool { return o.key.Value == e.key.Value }) {
+		if slices.Contains(d.merging, m) {
+			d.problem("syntax/yaml", lint.Error, d.start(item), "the alias *%s stands within what it repeats: remove it", item.Value)
+			return out
+		}
+		if m.Kind != yaml.MappingNode {
+			d.problem("syntax/yaml", lint.Error, d.place(m, d.start(m)), "a merge key (<<) takes a mapping or a list of mappings, not %s", kindOf(m))
+			return out
+		}
+		for _, e := range d.entriesAt(m, depth+1) {
+			if !known[e.key.Value] {
+				known[e.key.Value] = true
 				out = append(out, e)
 			}
 		}
-	default:
-		d.problem("syntax/yaml", lint.Error, d.place(n, d.start(n)), "a merge key (<<) takes a mapping or a list of mappings, not %s", kindOf(n))
 	}
 	return out
 }
@@ -964,7 +1011,16 @@ func stringMap(n *yaml.Node) map[string]string {
 	return m
 }
 
-func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
+func isNull(n *yaml.Node) bool {
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!null" {
+		return false
+	}
+	switch n.Value {
+	case "", "~", "null", "Null", "NULL":
+		return true
+	}
+	return false // a tag that does not fit
+}
 
 func kindOf(n *yaml.Node) string {
 	switch n.Kind {

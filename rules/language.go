@@ -42,8 +42,13 @@ func isMarkdownOrGo(name string) bool {
 	return false
 }
 
-// Unreadable returns the document of a file that could not be read.
+// Unreadable returns the document of a file that could not be read, or nil if
+// by its name it is hardly one of rules.
 func Unreadable(f *source.File, err error) lint.Document {
+	switch strings.ToLower(path.Ext(f.Path)) {
+	case ".json", ".md":
+		return nil
+	}
 	d := &Document{src: f}
 	d.report(lint.Finding{Check: "syntax/yaml", Severity: lint.Error, Span: f.Span(0, 0), Message: "cannot read the file: " + err.Error()})
 	return d
@@ -63,7 +68,7 @@ func (d *Document) report(f lint.Finding) {
 // that even what does not look like rules is reported if it does not parse.
 func Parse(f *source.File, named bool) *Document {
 	d := &Document{src: f}
-	ours := named || hasRulesExtension(f.Path)
+	ours := named || hasRulesExtension(f.Path) && (looksLikeRules(f.Data) || groupsKey.MatchString(f.Data) || nameKey.MatchString(f.Data))
 	text := f.Text()
 	if strings.HasPrefix(text.Value, "\ufeff") {
 		text = text.Slice(len("\ufeff"), len(text.Value))
@@ -117,6 +122,7 @@ func mayHoldRules(s string) bool {
 
 var (
 	groupsKey = regexp.MustCompile(`(?m)^[\t ]*(?:- )?["']?groups["']?[\t ]*:`)
+	nameKey   = regexp.MustCompile(`(?m)^[\t ]*(?:- )?["']?(?:alert|record)["']?[\t ]*:`)
 	ruleKey   = regexp.MustCompile(`(?m)["']?\b(?:alert|record|expr)["']?[\t ]*:`)
 	ruleKind  = regexp.MustCompile(`(?m)^[\t ]*["']?kind["']?[\t ]*:[\t ]*["']?(?:PrometheusRule|AlertingRule|VMRule)\b`)
 )
@@ -166,46 +172,47 @@ func split(text source.Text) []source.Text {
 		return []source.Text{text}
 	}
 	var out []source.Text
-	start := 0
-	cut := func(end int) {
-		// Directives and comments in front of a marker belong to what follows it.
-		if hasContent(s[start:end]) {
-			out = append(out, text.Slice(start, end))
-			start = end
-		}
-	}
+	start, content := 0, false // of the document at work, and whether it has any
 	for i := 0; i < len(s); {
-		if strings.HasPrefix(s[i:], "---") && (i+3 == len(s) || strings.IndexByte(" \t\r\n", s[i+3]) >= 0) && i > start {
-			cut(i)
+		end := i + lineLength(s[i:])
+		if marker := strings.HasPrefix(s[i:], "---") && (i+3 == len(s) || strings.IndexByte(" \t\r\n", s[i+3]) >= 0); marker && content {
+			// Directives and comments in front of a marker belong to what follows it.
+			out = append(out, text.Slice(start, i))
+			start, content = i, false
 		}
-		n := strings.IndexByte(s[i:], '\n')
-		if n < 0 {
-			break
-		}
-		i += n + 1
+		content = content || hasContent(s[i:end])
+		i = end
 	}
-	if hasContent(s[start:]) || len(out) == 0 {
+	if content || len(out) == 0 {
 		out = append(out, text.Slice(start, len(s)))
 	}
 	return out
 }
 
-// hasContent reports whether a part of a stream has more than comments,
-// directives and markers.
-func hasContent(s string) bool {
-	for line := range strings.Lines(s) {
-		line = strings.TrimRight(line, "\r\n")
-		if rest, ok := strings.CutPrefix(line, "---"); ok {
-			line = rest
-		}
-		if strings.HasPrefix(line, "%") || line == "..." {
-			continue
-		}
-		if line = strings.TrimLeft(line, " \t"); line != "" && !strings.HasPrefix(line, "#") {
-			return true
-		}
+// lineLength returns the length of the first line of s with its line break.
+func lineLength(s string) int {
+	i := strings.IndexAny(s, "\r\n")
+	if i < 0 {
+		return len(s)
 	}
-	return false
+	if strings.HasPrefix(s[i:], "\r\n") {
+		return i + 2
+	}
+	return i + 1
+}
+
+// hasContent reports whether a line of a stream is more than a comment, a
+// directive or a marker.
+func hasContent(line string) bool {
+	line = strings.TrimRight(line, "\r\n")
+	if rest, ok := strings.CutPrefix(line, "---"); ok {
+		line = rest
+	}
+	if strings.HasPrefix(line, "%") || line == "..." {
+		return false
+	}
+	line = strings.TrimLeft(line, " \t")
+	return line != "" && !strings.HasPrefix(line, "#")
 }
 
 // document reads one YAML document and returns how many plain rule files it was.
@@ -272,7 +279,7 @@ var lineOf = regexp.MustCompile(`^yaml: (?:line (\d+): )?(?:unmarshal errors:\s*
 func locate(s string, err error) (offset int, message string) {
 	line, reason := lineAndReason(err)
 	offset = lineOffset(s, line)
-	const most = 1 << 20 // bytes; each step parses half of them on average
+	const most = 128 << 10 // bytes; each step parses half of them on average
 	if len(s) <= most && !strings.Contains(reason, "unexpected end of stream") {
 		same := func(n int) bool {
 			_, prefix := lineAndReason(parseYAML(s[:n]))

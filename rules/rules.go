@@ -205,7 +205,10 @@ func find(entries []Entry, key string) (Entry, bool) {
 // An Entry is a label or an annotation.
 type Entry struct {
 	Key, Value source.Text
-	Template   *promql.Template // nil if the value has no template action, or is never expanded
+	// Template is nil if the value has no template action, or is never expanded:
+	// as those of a recording rule are not, while the labels of a group are
+	// expanded for its alerts.
+	Template *promql.Template
 }
 
 // Place returns where to report what is wrong with the value: the value, or

@@ -153,7 +153,7 @@ func lintCommand(ctx context.Context, std stdio, args []string) int {
 		status = std.fail("%v", err)
 	}
 
-	project, unknown := lint.Parse(inputs, allLanguages, f.jobs)
+	project, unknown := lint.Parse(ctx, inputs, allLanguages, f.jobs)
 	findings := filter.Apply(project, lint.Run(ctx, project, conf, f.jobs), conf, allChecks, time.Now())
 	if err := ctx.Err(); err != nil {
 		return std.fail("interrupted")

@@ -39,6 +39,7 @@ func main() {
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	std := stdio{in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	return command(ctx, std, os.Args[1:])
 }

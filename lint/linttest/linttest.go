@@ -160,7 +160,7 @@ func (r *run) lint(t testing.TB) []lint.Finding {
 	if r.reverse {
 		slices.Reverse(inputs)
 	}
-	p, _ := lint.Parse(inputs, r.languages, 0)
+	p, _ := lint.Parse(context.Background(), inputs, r.languages, 0)
 	return filter.Apply(p, lint.Run(context.Background(), p, conf, 0), conf, r.known, Now)
 }
 

@@ -46,7 +46,7 @@ func (r Reference) Example(c *lint.Check, text string) ([]lint.Finding, error) {
 		return nil, fmt.Errorf("%s: Doc.Config: %w", c.ID, err)
 	}
 	read := func() ([]byte, error) { return []byte(text), nil }
-	p, _ := lint.Parse([]lint.Input{{Path: ExampleFile, Named: true, Read: read}}, r.Languages, 1)
+	p, _ := lint.Parse(context.Background(), []lint.Input{{Path: ExampleFile, Named: true, Read: read}}, r.Languages, 1)
 	return filter.Apply(p, lint.Run(context.Background(), p, conf, 1), conf, r.Checks, time.Now()), nil
 }
 

@@ -208,7 +208,6 @@ type Builder struct {
 	from  Text
 	value strings.Builder
 	segs  []seg
-	seek  int // index of the segment of from where the last Copy ended
 }
 
 // NewBuilder returns a Builder that decodes from.
@@ -232,13 +231,8 @@ func (b *Builder) Copy(start, end int) {
 	}
 	// Split the range at the segments of the source, so that maps compose.
 	segs := b.from.segs
-	if b.seek >= len(segs) || segs[b.seek].at > start {
-		b.seek = 0
-	}
-	for b.seek+1 < len(segs) && segs[b.seek+1].at <= start {
-		b.seek++
-	}
-	for k := b.seek; k < len(segs); k++ {
+	first := max(sort.Search(len(segs), func(k int) bool { return segs[k].at > start })-1, 0)
+	for k := first; k < len(segs); k++ {
 		s := segs[k]
 		if s.at >= end {
 			break

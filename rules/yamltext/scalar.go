@@ -13,6 +13,7 @@ package yamltext
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -23,11 +24,16 @@ import (
 type Doc struct {
 	source.Text
 	lines []int // offsets of lines as YAML counts them
+	ascii bool  // so that runes are bytes
+
+	// In a long line that is not ASCII, where the last column asked for was:
+	// nodes come in the order of the text.
+	lastLine, lastCol, lastOffset int
 }
 
 // New returns t as a Doc.
 func New(t source.Text) *Doc {
-	d := &Doc{Text: t, lines: make([]int, 1, strings.Count(t.Value, "\n")+1)}
+	d := &Doc{Text: t, lines: make([]int, 1, strings.Count(t.Value, "\n")+1), ascii: isASCII(t.Value)}
 	breaks := "\n"
 	for _, b := range []string{"\r", "\u0085", "\u2028", "\u2029"} {
 		if strings.Contains(t.Value, b) {
@@ -175,7 +181,26 @@ func (doc *Doc) Offset(line, col int) int {
 	if line > len(doc.lines) {
 		return len(doc.Value)
 	}
-	return source.RuneOffset(doc.Value, doc.lines[line-1], col)
+	start := doc.lines[line-1]
+	if doc.ascii {
+		return min(start+max(col, 1)-1, len(doc.Value))
+	}
+	from, skip := start, 1
+	if line == doc.lastLine && col >= doc.lastCol {
+		from, skip = doc.lastOffset, doc.lastCol
+	}
+	offset := source.RuneOffset(doc.Value, from, col-skip+1)
+	doc.lastLine, doc.lastCol, doc.lastOffset = line, max(col, 1), offset
+	return offset
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // A decoder follows the scanner of libyaml over one scalar.
@@ -188,6 +213,8 @@ type decoder struct {
 // decode reads the scalar n, at whose first byte after its properties the cursor is.
 func (d *decoder) decode(n *yaml.Node) {
 	switch {
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 && n.Value == "":
+		d.toLineEnd() // what follows may be indented, and is none of it
 	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
 		d.Grow(len(n.Value))
 		d.block(n.Style&yaml.LiteralStyle != 0, n.Value)
