@@ -19,17 +19,22 @@ type Analysis struct {
 	strict   *follower
 	assuming sync.Map // target labels → *follower
 	records  map[string][]*Rule
+	made     map[string]bool // recorded under a name without a colon
 }
 
 // Analyse returns the analysis of a run, which all checks share.
 func Analyse(p *lint.Project) *Analysis { return lint.Derive(p, newAnalysis) }
 
 func newAnalysis(p *lint.Project) *Analysis {
-	a := &Analysis{records: map[string][]*Rule{}}
+	a := &Analysis{records: map[string][]*Rule{}, made: map[string]bool{}}
 	for r := range lint.All[*Rule](p) {
 		// A name without a colon may be that of a metric that a target exports.
-		if r.IsRecord() && strings.Contains(r.Record.Value, ":") {
+		switch {
+		case !r.IsRecord():
+		case strings.Contains(r.Record.Value, ":"):
 			a.records[r.Record.Value] = append(a.records[r.Record.Value], r)
+		default:
+			a.made[r.Record.Value] = true
 		}
 	}
 	for name := range cyclic(a.records) {
@@ -46,6 +51,12 @@ func (a *Analysis) Flow(e *promql.Expr) *promql.Flow { return a.strict.flow(e) }
 // a target carries the labels given.
 func (a *Analysis) Assuming(targetLabels []string, e *promql.Expr) *promql.Flow {
 	return a.assumes(targetLabels).flow(e)
+}
+
+// PartsAssuming returns what the parts of expressions can return, under the
+// assumption of [Analysis.Assuming].
+func (a *Analysis) PartsAssuming(targetLabels []string) *promql.Parts {
+	return promql.NewParts(a.assumes(targetLabels).env)
 }
 
 // Parts returns what each part of an expression can return.
@@ -72,7 +83,7 @@ type follower struct {
 
 func (a *Analysis) follower(targetLabels []string) *follower {
 	f := &follower{recorded: make(map[string]func() []promql.Branch, len(a.records))}
-	f.env = promql.Env{TargetLabels: targetLabels, Recorded: func(metric string) []promql.Branch {
+	f.env = promql.Env{TargetLabels: targetLabels, Made: func(metric string) bool { return a.made[metric] }, Recorded: func(metric string) []promql.Branch {
 		if known := f.recorded[metric]; known != nil {
 			return known()
 		}

@@ -146,16 +146,23 @@ type Env struct {
 	// TargetLabels are labels that each series scraped from a target carries.
 	// They are not assumed of recorded series, nor of those Prometheus makes up.
 	TargetLabels []string
+	// Made reports whether rules write a metric whose name does not tell so; it
+	// may be nil.
+	Made func(metric string) bool
 }
 
 // Flow returns what is known of the result of the expression.
 func (e *Expr) Flow(env Env) *Flow {
-	if e.Root == nil {
+	if e.Root == nil || len(e.Text.Value) > maxFlow {
 		return &Flow{Branches: []Branch{unknown()}}
 	}
 	a := &analysis{env: env, nodes: map[parser.Node]*Flow{}}
 	return a.node(e.Root)
 }
+
+// maxFlow bounds the expressions that are followed, in bytes: four times the
+// longest of those that people write.
+const maxFlow = 32 << 10
 
 // Flows returns what is known of the result of each part of the expression.
 func (e *Expr) Flows(env Env) map[parser.Node]*Flow {
@@ -165,6 +172,18 @@ func (e *Expr) Flows(env Env) map[parser.Node]*Flow {
 	}
 	return a.nodes
 }
+
+// Parts tells what is known of parts of expressions. Each is analysed once, when
+// it or what holds it is first asked for; Parts are not for concurrent use.
+type Parts struct{ a *analysis }
+
+// NewParts returns Parts under an Env.
+func NewParts(env Env) *Parts {
+	return &Parts{&analysis{env: env, nodes: map[parser.Node]*Flow{}}}
+}
+
+// Flow returns what is known of the result of n.
+func (p *Parts) Flow(n parser.Expr) *Flow { return p.a.node(n) }
 
 type analysis struct {
 	env   Env
@@ -219,9 +238,16 @@ func (a *analysis) node(n parser.Expr) *Flow {
 		f.Branches = []Branch{unknown()}
 	}
 	f.Branches = simplify(f.Branches)
+	if n := len(f.Dead) - maxDead; n > 0 {
+		f.Dead = slices.Clone(f.Dead[n:])
+	}
 	a.nodes[n] = f
 	return f
 }
+
+// maxDead bounds the dead parts that are told of: each part of an expression
+// holds those of its own parts.
+const maxDead = 64
 
 // maxBranches bounds the branches that joins of alternatives multiply.
 const maxBranches = 16

@@ -3,6 +3,7 @@
 package promql
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,7 +20,8 @@ func (a *analysis) selector(f *Flow, n *parser.VectorSelector) {
 	metric := metricName(n)
 	for _, b := range a.stored(metric) {
 		dead := ""
-		for name, fact := range asked {
+		for _, name := range slices.Sorted(maps.Keys(asked)) {
+			fact := asked[name]
 			known := b.Label(name)
 			// A series that Prometheus stores has a name and no empty labels, and
 			// the matchers choose among those there are.
@@ -142,6 +144,7 @@ func (a *analysis) stored(metric string) []Branch {
 		if recorded := a.recorded(metric); recorded != nil {
 			return recorded
 		}
+	case a.env.Made != nil && a.env.Made(metric):
 	default:
 		for _, l := range a.env.TargetLabels {
 			raw.labels[l] = Fact{Presence: Guaranteed}
