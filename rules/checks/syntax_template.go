@@ -29,7 +29,7 @@ var _ = add(lint.Check{
 		Title: "template that Prometheus refuses, or that fails when the alert fires",
 		Why: `Prometheus parses the templates of labels and annotations when it loads a file, and refuses the file if one does not parse. It expands them only when an alert fires: a field that does not exist, or a function given the wrong type, then puts "<error expanding template: …>" in place of the text, at the worst moment.
 
-Templates are run with Prometheus' own functions. Faults that depend on the data of the moment are not reported.
+Templates are run with Prometheus' own functions, and what they hand to query must be PromQL. Faults that depend on the data of the moment are not reported.
 
 Braces that another renderer was to remove (Helm's {{ "{{" }}) print as braces in a file that Prometheus reads itself, and $labels outside of braces prints as it stands: both are warnings.`,
 		Bad: `groups:
@@ -52,18 +52,42 @@ Braces that another renderer was to remove (Helm's {{ "{{" }}) print as braces i
 		Since:   "v0.1.0",
 		Refs:    []string{"https://prometheus.io/docs/prometheus/latest/configuration/template_reference/"},
 	},
-	Run: lint.On(checkSyntaxTemplate),
+	Run: lint.With(syntaxTemplate{Dialect: "prometheus"}, checkSyntaxTemplate),
 })
 
-func checkSyntaxTemplate(p *lint.Pass, r *rules.Rule) {
+type syntaxTemplate struct {
+	Dialect string `yaml:"dialect" shared:"dialect" doc:"What reads the rules: queries in templates are checked unless it is victoriametrics."`
+}
+
+func (o syntaxTemplate) Validate() error { return validDialect(o.Dialect) }
+
+func checkSyntaxTemplate(p *lint.Pass, r *rules.Rule, o syntaxTemplate) {
 	if !r.IsAlert() {
 		return
 	}
 	for _, e := range r.Labels {
 		syntaxTemplateEntry(p, r, "label", e)
+		syntaxTemplateQueries(p, r, "label", e, o)
 	}
 	for _, e := range r.Annotations {
 		syntaxTemplateEntry(p, r, "annotation", e)
+		syntaxTemplateQueries(p, r, "annotation", e, o)
+	}
+}
+
+// syntaxTemplateQueries reports the queries of a template that do not parse: the
+// alert then carries the error in place of the text.
+func syntaxTemplateQueries(p *lint.Pass, r *rules.Rule, what string, e rules.Entry, o syntaxTemplate) {
+	if e.Template == nil || o.Dialect == "victoriametrics" || r.Group.File.Kind == rules.VMRule {
+		return
+	}
+	for _, q := range e.Template.Queries() {
+		if q.Root != nil { // if not, there is no server that takes it
+			continue
+		}
+		for _, err := range q.Errors {
+			p.Reportf(err.Span, "%s %s %q fails when the alert fires: its query does not parse: %s", r.Object(), what, e.Key.Value, err.Message)
+		}
 	}
 }
 
