@@ -20,17 +20,21 @@ const casesDir = "../../../shared/cases"
 
 // coveredKinds are the kinds of findings that the checks there are decide.
 var coveredKinds = map[string]string{
+	"absent-series":           "alert/absent",
 	"alert-name-collision":    "alert/label-override",
+	"always-fires":            "alert/always-fires",
 	"duplicate-alert":         "alert/duplicate",
 	"duplicate-record":        "record/duplicate",
 	"duration-invalid":        "syntax/schema",
 	"label-collision":         "alert/label-override",
 	"label-name-invalid":      "alert/labels",
+	"never-fires":             "alert/never-fires",
 	"promql-syntax":           "syntax/promql",
 	"regex-anchors":           "promql/regexp",
 	"regex-matches-all":       "promql/regexp",
 	"regex-unneeded":          "promql/regexp",
 	"severity-unknown":        "alert/severity",
+	"template-label-missing":  "alert/template-labels",
 	"template-invalid":        "syntax/template",
 	"template-literal-braces": "syntax/template",
 	"yaml-syntax":             "syntax/yaml",
