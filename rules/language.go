@@ -173,13 +173,21 @@ func split(text source.Text) []source.Text {
 	}
 	var out []source.Text
 	start, content := 0, false // of the document at work, and whether it has any
+	marked, directives := false, false
 	for i := 0; i < len(s); {
 		end := i + lineLength(s[i:])
 		if marker := strings.HasPrefix(s[i:], "---") && (i+3 == len(s) || strings.IndexByte(" \t\r\n", s[i+3]) >= 0); marker && content {
 			// Directives and comments in front of a marker belong to what follows it.
 			out = append(out, text.Slice(start, i))
-			start, content = i, false
+			start, content, marked, directives = i, false, true, false
+		} else if marker {
+			// Thousands of empty documents, as charts render to, would be slow to decode.
+			if marked && !directives {
+				start = i
+			}
+			marked = true
 		}
+		directives = directives || s[i] == '%'
 		content = content || hasContent(s[i:end])
 		i = end
 	}

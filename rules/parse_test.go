@@ -259,6 +259,10 @@ func TestObjects(t *testing.T) {
 			[]string{`4:1 "{% for a in alerts %}" info syntax/unrendered: file is an unrendered Jinja template and was skipped: render it first and lint the result`}},
 		{"an unrendered expression", manifest("- alert: A", "  expr: up > ${LIMIT}", "- alert: B", "  expr: up ="), 2, []string{`13:16 "=" error syntax/promql: unexpected "="`}},
 		{"a rule repeated by an alias", "groups:\n- name: g\n  rules:\n  - &r\n    alert: A\n    expr: up\n  - *r\n", 2, nil},
+		{"many empty documents in front", strings.Repeat("---\n# Source: x\n---\n...\n", 20_000) + "---\n" + manifest("- alert: A", "  expr: up ="), 1,
+			[]string{`80012:16 "=" error syntax/promql: unexpected "="`}},
+		{"directives in front", "%YAML 1.1\n---\n" + manifest("- alert: A", "  expr: up"), 1, nil},
+		{"directives after an empty document", "---\n...\n%YAML 1.1\n---\n" + manifest("- alert: A", "  expr: up"), 1, nil},
 		{"an alias bomb", "a: &a [x,x,x,x,x,x,x,x,x]\n" + bomb() + "groups:\n- name: g\n  rules: *f\n", 0, nil},
 		{"an alias that contains itself", "groups: &g\n- name: g\n  rules: *g\n", 1, []string{
 			`2:3 "name" error syntax/schema: rule: unknown field "name" in the rule; it has alert, record, expr, for, keep_firing_for, labels, annotations`,
@@ -321,7 +325,7 @@ func TestHostile(t *testing.T) {
 		{"nesting", "groups:\n- name: g\n  rules:\n  - alert: A\n    expr: up\n    labels: " + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "\n", "YAML is nested more than 200 deep"},
 		{"brackets", rule("labels: {a: b}", "annotations: {x: y}") + "  - alert: B\n    expr: " + strings.Repeat("(", 5000) + "up" + strings.Repeat(")", 5000) + "\n", "nested more than 500 deep"},
 		{"signs", "groups:\n- name: g\n  rules:\n  - alert: B\n    expr: up > " + strings.Repeat("-", 5000) + "1\n", "nested more than 500 deep"},
-		{"length", "groups:\n- name: g\n  rules:\n  - alert: B\n    expr: up" + strings.Repeat(" + up", 60_000) + "\n", "more than 256 KiB are not analysed"},
+		{"length", "groups:\n- name: g\n  rules:\n  - alert: B\n    expr: up" + strings.Repeat(" + up", 60_000) + "\n", "more than 64 KiB are not analysed"},
 		{"aliases", "groups:\n" + aliasedGroups(), "aliases expand the document to far more than is written"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

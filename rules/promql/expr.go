@@ -32,7 +32,7 @@ var (
 // The parser and the walks over its trees recurse, and a stack has its limits.
 // Real expressions stay far below: the longest of 16,000 public ones has 8 KiB.
 const (
-	maxLength  = 256 << 10
+	maxLength  = 64 << 10
 	maxNesting = 500
 )
 
