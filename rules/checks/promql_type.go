@@ -16,7 +16,7 @@ var _ = add(lint.Check{
 	Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "expression that returns a range or text",
-		Why: `A rule needs one value for each series. Prometheus loads a rule whose expression returns a range of values, or text, and then fails each evaluation of it with "rule result is not a vector or scalar": an alert never fires, a recording rule never records anything. promtool check rules takes it as well.`,
+		Why:   `A rule needs one value for each series. Prometheus loads a rule whose expression returns a range of values, or text, and then fails each evaluation of it with "rule result is not a vector or scalar": an alert never fires, a recording rule never records anything. promtool check rules takes it as well.`,
 		Bad: `groups:
 - name: vm
   rules:
