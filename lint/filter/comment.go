@@ -216,11 +216,44 @@ func (r *reader) read() {
 			}
 		}
 		from = line.End
+		if d == yaml {
+			if end := r.prose(n, depth); end > n {
+				n = end
+				from, last = r.file.Line(n).End, r.file.Line(n).End+1
+			}
+		}
 	}
 	leave(0)
 	for _, s := range waiting { // nothing comes next
 		s.cover(r.file.Span(len(r.file.Data), len(r.file.Data)))
 	}
+}
+
+// prose returns the last line of the block scalar that line n begins if it is
+// text that nothing reads as a rule or an expression, such as a description:
+// what looks like a comment there is part of it. Otherwise it returns n.
+func (r *reader) prose(n, depth int) int {
+	header := r.file.Line(n)
+	text := header.Text()
+	if i := strings.Index(text, " #"); i >= 0 {
+		text = text[:i]
+	}
+	if !scalarHeader.MatchString(text) {
+		return n
+	}
+	end := n
+	for end < r.file.Lines() {
+		line := r.file.Line(end + 1).Text()
+		if strings.TrimSpace(line) != "" && len(line)-len(strings.TrimLeft(line, " ")) <= depth {
+			break
+		}
+		end++
+	}
+	first := sort.Search(len(r.nodes), func(i int) bool { return r.nodes[i].span.Start >= header.End })
+	if len(r.nodes) == 0 || first < len(r.nodes) && r.nodes[first].span.Start < r.file.Line(end).End {
+		return n
+	}
+	return end
 }
 
 // cover says what a suppression covers, if it is not the whole file.

@@ -175,7 +175,7 @@ func alertForTooShort(p *lint.Pass, r *rules.Rule, shortest model.Duration) {
 	subject, bad := fmt.Sprintf("%s has no for", r.Object()), "one bad sample fires it"
 	if r.For.Value > 0 {
 		f.Span = r.For.Text.All()
-		subject, bad = fmt.Sprintf("%s has for: %s, less than %s,", r.Object(), r.For.Text.Value, shortest), "two bad samples in a row fire it"
+		subject, bad = fmt.Sprintf("%s has for: %s, less than %s,", r.Object(), r.For.Text.Value, shortest), fmt.Sprintf("a disturbance of %s fires it", r.For.Text.Value)
 	}
 	advice := fmt.Sprintf("write for: %s or longer, or for: 0s", shortest)
 	if m := alertForWidest(r.Expr); m != nil {
@@ -190,10 +190,16 @@ func alertForTooShort(p *lint.Pass, r *rules.Rule, shortest model.Duration) {
 	p.Report(f)
 }
 
-// alertForWidest returns the widest range of the expression, or nil.
+// alertForWidest returns the widest range that the expression looks back over,
+// or nil. Of irate and idelta only the last two samples count.
 func alertForWidest(e *promql.Expr) *parser.MatrixSelector {
 	var widest *parser.MatrixSelector
-	e.Inspect(func(n parser.Node, _ []parser.Node) {
+	e.Inspect(func(n parser.Node, path []parser.Node) {
+		if len(path) > 0 {
+			if call, ok := path[len(path)-1].(*parser.Call); ok && (call.Func.Name == "irate" || call.Func.Name == "idelta") {
+				return
+			}
+		}
 		if m, ok := n.(*parser.MatrixSelector); ok && (widest == nil || m.Range > widest.Range) {
 			widest = m
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"github.com/prometheus/prometheus/promql/parser"
+
 	"github.com/monitoringlinter/monitoringlinter/lint"
 	"github.com/monitoringlinter/monitoringlinter/lint/near"
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
@@ -51,7 +53,7 @@ A value outside the set is a warning: the set is a house rule. It is only an inf
 
 type alertSeverity struct {
 	Allowed  []string `yaml:"allowed" doc:"Values that the label may have; an empty list allows all."`
-	Constant []string `yaml:"constant" doc:"Further values for alerts whose expression is constant, such as a watchdog."`
+	Constant []string `yaml:"constant" doc:"Further values for alerts that notify nobody: those whose expression is constant, such as a watchdog, or reads only ALERTS, such as an inhibitor."`
 }
 
 func checkAlertSeverity(p *lint.Pass, r *rules.Rule, o alertSeverity) {
@@ -82,12 +84,27 @@ func checkAlertSeverity(p *lint.Pass, r *rules.Rule, o alertSeverity) {
 		}
 	}
 	allowed := o.Allowed
-	if r.Expr != nil && r.Expr.Constant() {
+	if r.Expr != nil && (r.Expr.Constant() || alertSeverityInhibits(r.Expr)) {
 		allowed = slices.Concat(o.Allowed, o.Constant)
 	}
 	for _, value := range values {
 		alertSeverityValue(p, r, o, allowed, value)
 	}
+}
+
+// alertSeverityInhibits reports whether an expression reads nothing but alerts, as
+// those do that are there to inhibit others.
+func alertSeverityInhibits(e *promql.Expr) bool {
+	reads, alerts := 0, 0
+	e.Inspect(func(n parser.Node, _ []parser.Node) {
+		if v, ok := n.(*parser.VectorSelector); ok {
+			reads++
+			if m := promql.Metric(v); m == "ALERTS" || m == "ALERTS_FOR_STATE" {
+				alerts++
+			}
+		}
+	})
+	return reads > 0 && reads == alerts
 }
 
 // severityLabel returns the severity label of a rule, its own or its group's.
