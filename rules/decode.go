@@ -674,7 +674,7 @@ func (d *objectDecoder) labels(n *yaml.Node, what string, templates bool) []Entr
 			d.typed(e, what, key.Value, t)
 		}
 		entry := Entry{Key: key, Value: t}
-		if templates {
+		if templates && !(d.partial && strings.Contains(t.Value, "${{")) { // a parameter of the OpenShift template
 			entry.Template = promql.ParseTemplate(t)
 		}
 		out = append(out, entry)

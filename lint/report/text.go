@@ -85,7 +85,7 @@ func (p printer) finding(f *lint.Finding) {
 	for _, fix := range f.Fixes {
 		how := ""
 		if !fix.Safe {
-			how = " " + p.paint(dim, "(--fix-unsafe)")
+			how = " " + p.paint(dim, "(changes the meaning)")
 		}
 		fmt.Fprintf(p, "    %s: %s%s\n", p.paint(green, "fix"), visible(fix.Message), how)
 	}

@@ -122,7 +122,7 @@ func severityLabel(r *rules.Rule) (rules.Entry, bool) {
 
 func alertSeverityValue(p *lint.Pass, r *rules.Rule, o alertSeverity, allowed []string, value source.Text) {
 	written := strings.TrimSpace(value.Value)
-	if slices.Contains(allowed, written) {
+	if slices.Contains(allowed, written) || alertUnrendered(written) {
 		return
 	}
 	used := lint.Derive(p.Project, alertSeverities)

@@ -146,10 +146,10 @@ func tooDeep(s string) int {
 // placeholder returns the offsets of a placeholder as envsubst, OpenShift
 // templates and generators write them, or nil: PromQL has no '$'.
 func placeholder(s string) []int {
-	for _, open := range []string{"${{", "${"} {
-		if i := strings.Index(s, open); i >= 0 {
-			if n := strings.IndexByte(s[i:], '}'); n > len(open) {
-				return []int{i, i + n + 1}
+	for _, bracket := range [][2]string{{"${{", "}}"}, {"${", "}"}} {
+		if i := strings.Index(s, bracket[0]); i >= 0 {
+			if n := strings.Index(s[i:], bracket[1]); n > len(bracket[0]) {
+				return []int{i, i + n + len(bracket[1])}
 			}
 		}
 	}

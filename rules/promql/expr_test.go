@@ -63,7 +63,7 @@ func TestParseErrors(t *testing.T) {
 func TestPlaceholder(t *testing.T) {
 	for expr, want := range map[string]string{
 		"up > ${LIMIT}":            `5 "${LIMIT}"`,
-		"up > ${{LIMIT}}":          `5 "${{LIMIT}"`,
+		"up > ${{LIMIT}}":          `5 "${{LIMIT}}"`,
 		`up{job="${JOB}"} > 0`:     `0 ""`, // parses: whatever is filled in is a value
 		"up > $LIMIT and ${} == 1": `0 ""`,
 	} {
