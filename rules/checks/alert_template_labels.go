@@ -328,45 +328,33 @@ const (
 	alertTemplateLabel                    // a label that is never there
 )
 
-type alertTemplateVar struct {
-	name  string
+// An alertTemplateValue is what a part of a template evaluates to.
+type alertTemplateValue struct {
 	shape alertTemplateShape
-	use   alertTemplateUse // of a label that is never there
+	lost  alertTemplateUse // of a label that is never there
 }
-
-// Limits for templates that call each other without end.
-const (
-	alertTemplateMaxCalls = 10
-	alertTemplateMaxSteps = 10000
-)
 
 // An alertTemplateWalk collects the labels that a template uses, the first
 // place of each.
 type alertTemplateWalk struct {
+	templateWalk[alertTemplateValue]
 	missing func(label string) bool
-	defined map[string]*parse.Tree
-	vars    []alertTemplateVar
-	dot     alertTemplateShape
 	tested  bool
-	calls   int
-	steps   int
 	uses    []alertTemplateUse
-	last    alertTemplateUse // of a label that is never there
 }
 
 // alertTemplateUses returns the labels that a template uses; missing says which
 // of them can't be there, so that what depends on one is passed over.
 func alertTemplateUses(t *promql.Template, missing func(label string) bool) []alertTemplateUse {
-	if t.Tree() == nil {
-		return nil
-	}
-	w := alertTemplateWalk{missing: missing, defined: t.Defined(), dot: alertTemplateData}
-	w.vars = []alertTemplateVar{{name: "$", shape: w.dot}, {name: "$labels", shape: alertTemplateMap}}
+	w := alertTemplateWalk{missing: missing}
+	w.templateWalk = newTemplateWalk(t, alertTemplateValue{shape: alertTemplateData})
+	w.meaning = &w
+	w.set("$labels", alertTemplateValue{shape: alertTemplateMap}, false)
 	w.list(t.Tree())
 	return w.uses
 }
 
-func (w *alertTemplateWalk) use(label string, n parse.Node) alertTemplateShape {
+func (w *alertTemplateWalk) use(label string, n parse.Node) alertTemplateValue {
 	i := slices.IndexFunc(w.uses, func(u alertTemplateUse) bool { return u.label == label })
 	switch {
 	case i < 0:
@@ -375,51 +363,28 @@ func (w *alertTemplateWalk) use(label string, n parse.Node) alertTemplateShape {
 		w.uses[i] = alertTemplateUse{label, n, false}
 	}
 	if w.missing(label) {
-		w.last = alertTemplateUse{label: label, node: n}
-		return alertTemplateLabel
+		return alertTemplateValue{alertTemplateLabel, alertTemplateUse{label: label, node: n}}
 	}
-	return alertTemplateOther
+	return alertTemplateValue{}
 }
 
-func (w *alertTemplateWalk) list(l *parse.ListNode) {
-	if l == nil {
-		return
-	}
-	for _, n := range l.Nodes {
-		if w.steps++; w.steps > alertTemplateMaxSteps {
-			return
-		}
-		switch n := n.(type) {
-		case *parse.ActionNode:
-			if w.calls == 0 && int(n.Pos) < len(promql.Preamble) {
-				continue
-			}
-			shape := w.pipe(n.Pipe)
-			for _, d := range n.Pipe.Decl {
-				w.set(d.Ident[0], shape, n.Pipe.IsAssign)
-			}
-		case *parse.IfNode:
-			w.branch(&n.BranchNode)
-		case *parse.WithNode:
-			w.branch(&n.BranchNode)
-		case *parse.RangeNode:
-			w.branch(&n.BranchNode)
-		case *parse.TemplateNode:
-			w.call(n)
-		}
-	}
+func (w *alertTemplateWalk) print(alertTemplateValue) {}
+
+// assign forgets what a variable holds, since any branch may assign to it.
+func (w *alertTemplateWalk) assign(held *alertTemplateValue, _ alertTemplateValue) {
+	held.shape = alertTemplateOther
 }
 
 // branch follows an if, with or range and what it guards, which is never
 // reached where the condition is a label that is never there.
 func (w *alertTemplateWalk) branch(n *parse.BranchNode) {
 	w.tested = true
-	shape := w.pipe(n.Pipe)
+	v := w.pipe(n.Pipe)
 	w.tested = false
 	vars, dot := len(w.vars), w.dot
-	inner := shape
+	inner := v
 	if n.NodeType == parse.NodeRange {
-		inner = alertTemplateOther
+		inner = alertTemplateValue{}
 	}
 	for _, d := range n.Pipe.Decl {
 		w.set(d.Ident[0], inner, n.Pipe.IsAssign)
@@ -428,7 +393,7 @@ func (w *alertTemplateWalk) branch(n *parse.BranchNode) {
 		w.dot = inner
 	}
 	declared := len(w.vars)
-	if shape != alertTemplateLabel {
+	if v.shape != alertTemplateLabel {
 		w.list(n.List)
 	}
 	w.vars, w.dot = w.vars[:declared], dot
@@ -436,44 +401,7 @@ func (w *alertTemplateWalk) branch(n *parse.BranchNode) {
 	w.vars = w.vars[:vars]
 }
 
-// call follows a template that the text itself defines.
-func (w *alertTemplateWalk) call(n *parse.TemplateNode) {
-	arg := alertTemplateOther
-	if n.Pipe != nil {
-		arg = w.pipe(n.Pipe)
-	}
-	tree := w.defined[n.Name]
-	if tree == nil || w.calls >= alertTemplateMaxCalls {
-		return
-	}
-	vars, dot := w.vars, w.dot
-	w.vars, w.dot = []alertTemplateVar{{name: "$", shape: arg}}, arg
-	w.calls++
-	w.list(tree.Root)
-	w.calls--
-	w.vars, w.dot = vars, dot
-}
-
-// set declares a variable or assigns to it. One that is assigned to may hold
-// what it is assigned in any branch, so nothing is known of it any more.
-func (w *alertTemplateWalk) set(name string, shape alertTemplateShape, assign bool) {
-	if !assign {
-		v := alertTemplateVar{name: name, shape: shape}
-		if shape == alertTemplateLabel {
-			v.use = w.last
-		}
-		w.vars = append(w.vars, v)
-		return
-	}
-	for i := len(w.vars) - 1; i >= 0; i-- {
-		if w.vars[i].name == name {
-			w.vars[i].shape = alertTemplateOther
-			return
-		}
-	}
-}
-
-func (w *alertTemplateWalk) pipe(p *parse.PipeNode) alertTemplateShape {
+func (w *alertTemplateWalk) pipe(p *parse.PipeNode) alertTemplateValue {
 	tested := w.tested
 	switch {
 	case len(p.Cmds) > 1:
@@ -481,25 +409,25 @@ func (w *alertTemplateWalk) pipe(p *parse.PipeNode) alertTemplateShape {
 	case len(p.Decl) > 0:
 		w.tested = true // that depends on what becomes of the variable
 	}
-	shape := alertTemplateOther
+	var v alertTemplateValue
 	for i, c := range p.Cmds {
-		shape = w.command(c, i > 0)
+		v = w.command(c, i > 0)
 	}
 	w.tested = tested
-	return shape
+	return v
 }
 
-func (w *alertTemplateWalk) command(c *parse.CommandNode, piped bool) alertTemplateShape {
+func (w *alertTemplateWalk) command(c *parse.CommandNode, piped bool) alertTemplateValue {
 	f, ok := c.Args[0].(*parse.IdentifierNode)
 	if !ok {
 		return w.operand(c.Args[0])
 	}
 	if f.Ident == "index" && len(c.Args) == 3 && !piped {
 		key, ok := c.Args[2].(*parse.StringNode)
-		if ok && w.operand(c.Args[1]) == alertTemplateMap {
+		if ok && w.operand(c.Args[1]).shape == alertTemplateMap {
 			return w.use(key.Text, key)
 		}
-		return alertTemplateOther
+		return alertTemplateValue{}
 	}
 	tested := w.tested
 	switch f.Ident {
@@ -515,48 +443,47 @@ func (w *alertTemplateWalk) command(c *parse.CommandNode, piped bool) alertTempl
 	default:
 		w.tested = false
 	}
-	shape := alertTemplateOther
+	var out alertTemplateValue
 	for _, a := range c.Args[1:] {
-		if w.operand(a) == alertTemplateLabel && (f.Ident == "and" || f.Ident == "ne" && w.tested) {
-			shape = alertTemplateLabel
+		if v := w.operand(a); v.shape == alertTemplateLabel && (f.Ident == "and" || f.Ident == "ne" && w.tested) {
+			out = v
 		}
 	}
 	w.tested = tested
-	return shape
+	return out
 }
 
-func (w *alertTemplateWalk) operand(n parse.Node) alertTemplateShape {
+func (w *alertTemplateWalk) operand(n parse.Node) alertTemplateValue {
 	switch n := n.(type) {
 	case *parse.DotNode:
 		return w.dot
 	case *parse.FieldNode:
 		return w.field(w.dot, n.Ident, n)
 	case *parse.VariableNode:
-		for i := len(w.vars) - 1; i >= 0; i-- {
-			if w.vars[i].name == n.Ident[0] {
-				if w.vars[i].shape == alertTemplateLabel {
-					return w.use(w.vars[i].use.label, w.vars[i].use.node)
-				}
-				return w.field(w.vars[i].shape, n.Ident[1:], n)
-			}
+		switch v := w.variable(n.Ident[0]); {
+		case v == nil:
+		case v.shape == alertTemplateLabel:
+			return w.use(v.lost.label, v.lost.node)
+		default:
+			return w.field(*v, n.Ident[1:], n)
 		}
 	case *parse.ChainNode:
 		return w.field(w.operand(n.Node), n.Field, n)
 	case *parse.PipeNode:
 		return w.pipe(n)
 	}
-	return alertTemplateOther
+	return alertTemplateValue{}
 }
 
-func (w *alertTemplateWalk) field(of alertTemplateShape, path []string, n parse.Node) alertTemplateShape {
+func (w *alertTemplateWalk) field(of alertTemplateValue, path []string, n parse.Node) alertTemplateValue {
 	for _, name := range path {
 		switch {
-		case of == alertTemplateMap:
+		case of.shape == alertTemplateMap:
 			return w.use(name, n)
-		case of == alertTemplateData && name == "Labels":
-			of = alertTemplateMap
+		case of.shape == alertTemplateData && name == "Labels":
+			of = alertTemplateValue{shape: alertTemplateMap}
 		default:
-			return alertTemplateOther
+			return alertTemplateValue{}
 		}
 	}
 	return of

@@ -203,40 +203,22 @@ func (v alertValue) tested() alertValue {
 // alertValueOf returns how the text that a label's template prints depends on
 // the value.
 func alertValueOf(t *promql.Template, constant bool) alertValue {
-	if t.Tree() == nil {
-		return alertValue{}
-	}
-	w := alertValueWalk{defined: t.Defined(), constant: constant, dot: alertValue{shape: alertValueData}}
-	// Of the variables that the preamble declares, these two hold the value.
-	w.vars = []alertValueVar{{"$", w.dot}, {"$value", w.value(nil)}}
+	w := alertValueWalk{constant: constant}
+	w.templateWalk = newTemplateWalk(t, alertValue{shape: alertValueData})
+	w.meaning = &w
+	w.set("$value", w.value(nil), false)
 	w.list(t.Tree())
 	return w.found
 }
 
-type alertValueVar struct {
-	name  string
-	value alertValue
-}
-
 // An alertValueWalk follows the value through one template.
 type alertValueWalk struct {
-	defined  map[string]*parse.Tree
-	constant bool // the value of the alert is
-	vars     []alertValueVar
-	dot      alertValue
+	templateWalk[alertValue]
+	constant bool       // the value of the alert is
 	under    alertValue // the conditions that decide whether the node at work runs
 	branches int        // around it
-	calls    int        // of templates around it
-	steps    int
 	found    alertValue
 }
-
-// Limits for templates that call each other without end. No real label has
-// more than a dozen nodes.
-const (
-	alertValueMaxCalls = 10
-	alertValueMaxSteps = 10000
-)
 
 // value returns the value of the alert, as the word n names it.
 func (w *alertValueWalk) value(n parse.Node) alertValue {
@@ -249,38 +231,6 @@ func (w *alertValueWalk) value(n parse.Node) alertValue {
 func (w *alertValueWalk) print(v alertValue) {
 	if v = v.printed(); v.at != nil && v.degree > w.found.degree {
 		w.found = v
-	}
-}
-
-func (w *alertValueWalk) list(l *parse.ListNode) {
-	if l == nil {
-		return
-	}
-	for _, n := range l.Nodes {
-		if w.steps++; w.steps > alertValueMaxSteps {
-			return
-		}
-		switch n := n.(type) {
-		case *parse.ActionNode:
-			if w.calls == 0 && int(n.Pos) < len(promql.Preamble) {
-				continue
-			}
-			v := w.pipe(n.Pipe)
-			if len(n.Pipe.Decl) == 0 {
-				w.print(v)
-			}
-			for _, d := range n.Pipe.Decl {
-				w.set(d.Ident[0], v, n.Pipe.IsAssign)
-			}
-		case *parse.IfNode:
-			w.branch(&n.BranchNode)
-		case *parse.WithNode:
-			w.branch(&n.BranchNode)
-		case *parse.RangeNode:
-			w.branch(&n.BranchNode)
-		case *parse.TemplateNode:
-			w.call(n)
-		}
 	}
 }
 
@@ -357,41 +307,13 @@ func alertValuePrints(l *parse.ListNode) bool {
 	return false
 }
 
-// call follows a template that the text itself defines.
-func (w *alertValueWalk) call(n *parse.TemplateNode) {
-	arg := alertValue{}
-	if n.Pipe != nil {
-		arg = w.pipe(n.Pipe)
+// assign adds what is assigned in a branch to what the variable may hold. It
+// depends on the condition.
+func (w *alertValueWalk) assign(held *alertValue, v alertValue) {
+	if w.branches > 0 {
+		v = v.join(w.under).join(*held)
 	}
-	tree := w.defined[n.Name]
-	if tree == nil || w.calls >= alertValueMaxCalls {
-		return
-	}
-	vars, dot := w.vars, w.dot
-	w.vars, w.dot = []alertValueVar{{"$", arg}}, arg
-	w.calls++
-	w.list(tree.Root)
-	w.calls--
-	w.vars, w.dot = vars, dot
-}
-
-// set declares a variable or assigns to it. What is assigned in a branch is
-// added to what the variable may hold, and depends on the condition.
-func (w *alertValueWalk) set(name string, v alertValue, assign bool) {
-	if !assign {
-		w.vars = append(w.vars, alertValueVar{name, v})
-		return
-	}
-	for i := len(w.vars) - 1; i >= 0; i-- {
-		if w.vars[i].name != name {
-			continue
-		}
-		if w.branches > 0 {
-			v = v.join(w.under).join(w.vars[i].value)
-		}
-		w.vars[i].value = v
-		return
-	}
+	*held = v
 }
 
 func (w *alertValueWalk) pipe(p *parse.PipeNode) alertValue {
@@ -424,10 +346,8 @@ func (w *alertValueWalk) operand(n parse.Node) alertValue {
 	case *parse.FieldNode:
 		return w.field(w.dot, n.Ident, n)
 	case *parse.VariableNode:
-		for i := len(w.vars) - 1; i >= 0; i-- {
-			if w.vars[i].name == n.Ident[0] {
-				return w.field(w.vars[i].value, n.Ident[1:], n)
-			}
+		if v := w.variable(n.Ident[0]); v != nil {
+			return w.field(*v, n.Ident[1:], n)
 		}
 	case *parse.ChainNode:
 		return w.field(w.operand(n.Node), n.Field, n)

@@ -96,7 +96,7 @@ func ParseTemplate(t source.Text) *Template {
 // [Template.Simple] names. It is a small part of the grammar of text/template,
 // told without its parser.
 func simple(s string) bool {
-	if len(s) > maxLength {
+	if len(s) > maxTemplate {
 		return false
 	}
 	for {
@@ -147,9 +147,12 @@ func isWord(s string) bool {
 	return s != ""
 }
 
+// maxTemplate is the length of the longest template that is parsed, in bytes.
+const maxTemplate = 256 << 10
+
 func parseTree(text string) (*parse.Tree, error) {
-	if len(text) > maxLength {
-		return nil, fmt.Errorf("template of %d KiB: more than %d KiB are not analysed", len(text)>>10, maxLength>>10)
+	if len(text) > maxTemplate {
+		return nil, fmt.Errorf("template of %d KiB: more than %d KiB are not analysed", len(text)>>10, maxTemplate>>10)
 	}
 	tree := parse.New("t")
 	return tree.Parse(Preamble+text, "", "", map[string]*parse.Tree{}, templateFuncs)
