@@ -80,9 +80,14 @@ func init() {
 func command(ctx context.Context, std stdio, args []string) int {
 	if len(args) > 0 {
 		for _, c := range subcommands {
-			if c.name == args[0] {
-				return c.run(ctx, std, args[1:])
+			if c.name != args[0] {
+				continue
 			}
+			if c.name != "lint" && len(args) > 1 && (args[1] == "--help" || args[1] == "-h") {
+				fmt.Fprintf(std.out, "%s\n\n  %s\n", strings.TrimSpace("monitoringlinter "+c.name+" "+c.args), c.short)
+				return exitClean
+			}
+			return c.run(ctx, std, args[1:])
 		}
 		if args[0] == "help" {
 			return lintCommand(ctx, std, []string{"--help"})

@@ -137,10 +137,14 @@ func promqlRateCall(p *lint.Pass, r *rules.Rule, call *parser.Call, o promqlRate
 		promqlRateRange(p, e, call, arg, metric, o)
 	}
 	if call.Func.Name == "irate" && r.IsAlert() {
+		effect := "one quiet scrape resolves the alert"
+		if r.For.Value > 0 {
+			effect = "one quiet scrape ends the condition and for starts over"
+		}
 		f := lint.Finding{
 			Span:     e.Function(call),
 			Severity: lint.Warning,
-			Message:  promqlSelectorMessage(p, "calls irate, which looks at the last two samples only, so that one quiet scrape resolves the condition and \"for\" starts over; use rate in alerts"),
+			Message:  promqlSelectorMessage(p, "calls irate, which looks at the last two samples only, so that %s; use rate in alerts", effect),
 		}
 		if f.Span.Text() == "irate" {
 			f.Fixes = []lint.Fix{lint.Replace(f.Span, "rate", "use rate", false)}

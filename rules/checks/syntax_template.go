@@ -250,17 +250,27 @@ func syntaxTemplateRunnable(t *promql.Template) bool {
 		maxLength = 4 << 10
 		maxReuse  = 3 // variables and withs: what can print a result more than once
 		maxArgs   = 6
+		maxGrowth = 64
 	)
 	if len(t.Text.Value) > maxLength {
 		return false
 	}
 	bounded, reuse := true, 0
+	growth, kept := 1, 1 // of the action that grows most, and of what is kept for others
 	t.Inspect(func(n parse.Node) {
 		switch n := n.(type) {
+		case *parse.ActionNode:
+			growth = max(growth, syntaxTemplateGrowth(n.Pipe))
+			if len(n.Pipe.Decl) > 0 {
+				kept = min(kept*syntaxTemplateGrowth(n.Pipe), 2*maxGrowth)
+			}
+		case *parse.IfNode:
+			kept = min(kept*syntaxTemplateGrowth(n.Pipe), 2*maxGrowth)
 		case *parse.RangeNode, *parse.TemplateNode:
 			bounded = false
 		case *parse.WithNode:
 			reuse++
+			kept = min(kept*syntaxTemplateGrowth(n.Pipe), 2*maxGrowth)
 		case *parse.PipeNode:
 			reuse += len(n.Decl)
 		case *parse.CommandNode:
@@ -269,7 +279,63 @@ func syntaxTemplateRunnable(t *promql.Template) bool {
 			bounded = bounded && !wideVerb.MatchString(n.Text)
 		}
 	})
-	return bounded && reuse <= maxReuse && !strings.Contains(t.Text.Value, "define") && !strings.Contains(t.Text.Value, "block")
+	return bounded && reuse <= maxReuse && growth*kept <= maxGrowth && !strings.Contains(t.Text.Value, "define") && !strings.Contains(t.Text.Value, "block")
 }
+
+// syntaxTemplateGrowth returns a bound for how many times longer than what goes
+// into a pipeline its result can be, as far as text/template and Prometheus' own
+// functions multiply it: by a constant for each character, or by writing it more
+// than once.
+func syntaxTemplateGrowth(n parse.Node) int {
+	const unbounded = 1 << 10
+	growth := 1
+	times := func(n int) { growth = min(growth*max(n, 1), unbounded) }
+	switch n := n.(type) {
+	case *parse.PipeNode:
+		for _, c := range n.Cmds {
+			times(syntaxTemplateGrowth(c))
+		}
+	case *parse.ChainNode:
+		return syntaxTemplateGrowth(n.Node)
+	case *parse.CommandNode:
+		for _, a := range n.Args {
+			times(syntaxTemplateGrowth(a))
+		}
+		f, ok := n.Args[0].(*parse.IdentifierNode)
+		if !ok {
+			break
+		}
+		literal := func(i int) (string, bool) {
+			if i < len(n.Args) {
+				if s, ok := n.Args[i].(*parse.StringNode); ok {
+					return s.Text, true
+				}
+			}
+			return "", false
+		}
+		switch f.Ident {
+		case "js", "html", "urlquery", "urlQueryEscape", "graphLink", "tableLink":
+			times(6)
+		case "print", "println":
+			times(len(n.Args)) // one more may come through the pipe
+		case "printf":
+			format, ok := literal(1)
+			if !ok {
+				times(unbounded)
+			}
+			times(strings.Count(format, "%") + 10*len(escapingVerb.FindAllString(format, -1)))
+		case "reReplaceAll":
+			replacement, ok := literal(2)
+			if !ok {
+				times(unbounded)
+			}
+			times(len(replacement) + 1)
+		}
+	}
+	return growth
+}
+
+// escapingVerb matches a verb that may write many characters for one.
+var escapingVerb = regexp.MustCompile(`%[^a-zA-Z%]*[qxXUb]`)
 
 var wideVerb = regexp.MustCompile(`%[^a-zA-Z%]*(?:\d{4}|\*)`)

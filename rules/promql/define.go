@@ -13,10 +13,10 @@ func (t *Template) Defined() map[string]*parse.Tree {
 	if t.Tree() == nil || !strings.Contains(t.Text.Value, "define") && !strings.Contains(t.Text.Value, "block") {
 		return defined
 	}
-	tree := parse.New("t")
+	tree := parse.New(templateName)
 	if _, err := tree.Parse(Preamble+t.Text.Value, "", "", defined, templateFuncs); err != nil {
 		return nil
 	}
-	delete(defined, "t")
+	delete(defined, templateName)
 	return defined
 }

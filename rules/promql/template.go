@@ -150,15 +150,19 @@ func isWord(s string) bool {
 // maxTemplate is the length of the longest template that is parsed, in bytes.
 const maxTemplate = 256 << 10
 
+// templateName is what a template of a rule is parsed as. Prometheus' own name
+// begins so, and no template that a text defines is called like it.
+const templateName = "__alert_"
+
 func parseTree(text string) (*parse.Tree, error) {
 	if len(text) > maxTemplate {
 		return nil, fmt.Errorf("template of %d KiB: more than %d KiB are not analysed", len(text)>>10, maxTemplate>>10)
 	}
-	tree := parse.New("t")
+	tree := parse.New(templateName)
 	return tree.Parse(Preamble+text, "", "", map[string]*parse.Tree{}, templateFuncs)
 }
 
-var templateErrorPrefix = regexp.MustCompile(`^template: t:\d+: `)
+var templateErrorPrefix = regexp.MustCompile(`^template: ` + templateName + `:\d+: `)
 
 // locate finds the action that the parser stumbled over: the parser says a line
 // only, so the text is parsed up to each action in turn.
