@@ -46,7 +46,14 @@ type Doc struct {
 // A Handler is a function of one type of node, with that type erased.
 type Handler struct {
 	defaults any // options, or nil
+	takes    func(node reflect.Type) bool
 	bind     func(decode func(options any) error) (Func, error)
+}
+
+// takes returns whether a function of an N is one of nodes of that type.
+func takes[N any](node reflect.Type) bool {
+	n := reflect.TypeFor[N]()
+	return node == n || n.Kind() == reflect.Interface && node.Implements(n)
 }
 
 // A Func is a check bound to its options.
@@ -59,7 +66,7 @@ func On[N any](f func(*Pass, N)) Handler {
 			f(p, n)
 		}
 	}
-	return Handler{bind: func(func(any) error) (Func, error) { return call, nil }}
+	return Handler{takes: takes[N], bind: func(func(any) error) (Func, error) { return call, nil }}
 }
 
 // With is like [On] for a check that has options: a struct whose fields carry
@@ -67,7 +74,7 @@ func On[N any](f func(*Pass, N)) Handler {
 // tag shared, the path of the top-level configuration key it is taken from
 // unless set for the check alone. The defaults hold where nothing is configured.
 func With[N, O any](defaults O, f func(*Pass, N, O)) Handler {
-	return Handler{defaults: defaults, bind: func(decode func(any) error) (Func, error) {
+	return Handler{defaults: defaults, takes: takes[N], bind: func(decode func(any) error) (Func, error) {
 		o := clone(defaults)
 		if err := decode(&o); err != nil {
 			return nil, err
@@ -107,7 +114,8 @@ func clone[O any](o O) O {
 // And returns a Handler that calls h and then other, for a check that looks at
 // nodes of two types. Both take the same options.
 func (h Handler) And(other Handler) Handler {
-	return Handler{defaults: h.defaults, bind: func(decode func(any) error) (Func, error) {
+	both := func(node reflect.Type) bool { return h.takes(node) || other.takes(node) }
+	return Handler{defaults: h.defaults, takes: both, bind: func(decode func(any) error) (Func, error) {
 		first, err := h.bind(decode)
 		if err != nil {
 			return nil, err
@@ -231,6 +239,24 @@ func (p *Project) Count() Counts {
 // A Profile is the checks that are on for a file, or for an object in it.
 type Profile struct {
 	Active []Active // ordered by the ID of the check
+
+	byType sync.Map // type of node → []Active
+}
+
+// For returns the checks that take nodes of the type of n.
+func (p *Profile) For(n any) []Active {
+	t := reflect.TypeOf(n)
+	known, ok := p.byType.Load(t)
+	if !ok {
+		var active []Active
+		for _, a := range p.Active {
+			if a.Check.Run.takes(t) {
+				active = append(active, a)
+			}
+		}
+		known, _ = p.byType.LoadOrStore(t, active)
+	}
+	return known.([]Active)
 }
 
 // Active is a check that is on.

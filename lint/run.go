@@ -78,7 +78,7 @@ func runDocument(ctx context.Context, project *Project, d Document, settings Set
 				profile = settings.Profile(path, origin)
 			}
 		}
-		for _, a := range profile.Active {
+		for _, a := range profile.For(n) {
 			p.check, p.severity = a.Check, a.Severity
 			a.Func(p, n)
 		}
@@ -91,7 +91,7 @@ func runDocument(ctx context.Context, project *Project, d Document, settings Set
 func runProject(ctx context.Context, project *Project, settings Settings) []Finding {
 	var out []Finding
 	p := &Pass{Context: ctx, Project: project, out: &out}
-	for _, a := range settings.Profile("", nil).Active {
+	for _, a := range settings.Profile("", nil).For(project) {
 		p.check = a.Check // its severity is that of the place of each finding
 		before := len(out)
 		a.Func(p, project)

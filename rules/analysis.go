@@ -3,9 +3,11 @@
 package rules
 
 import (
+	"hash/maphash"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -45,22 +47,16 @@ func newAnalysis(p *lint.Project) *Analysis {
 }
 
 // Flow returns what an expression can return, by what is certain.
-func (a *Analysis) Flow(e *promql.Expr) *promql.Flow { return a.strict.flow(e) }
+func (a *Analysis) Flow(e *promql.Expr) *promql.Flow { return a.Parts(e).Flow(e.Root) }
 
-// Assuming is like [Analysis.Flow], and takes it that each series scraped from
+// Parts returns what each part of an expression can return, by what is certain.
+func (a *Analysis) Parts(e *promql.Expr) *promql.Parts { return a.strict.parts(e) }
+
+// Assuming is like [Analysis.Parts], and takes it that each series scraped from
 // a target carries the labels given.
-func (a *Analysis) Assuming(targetLabels []string, e *promql.Expr) *promql.Flow {
-	return a.assumes(targetLabels).flow(e)
+func (a *Analysis) Assuming(targetLabels []string, e *promql.Expr) *promql.Parts {
+	return a.assumes(targetLabels).parts(e)
 }
-
-// PartsAssuming returns what the parts of expressions can return, under the
-// assumption of [Analysis.Assuming].
-func (a *Analysis) PartsAssuming(targetLabels []string) *promql.Parts {
-	return promql.NewParts(a.assumes(targetLabels).env)
-}
-
-// Parts returns what each part of an expression can return.
-func (a *Analysis) Parts(e *promql.Expr) map[parser.Node]*promql.Flow { return e.Flows(a.strict.env) }
 
 func (a *Analysis) assumes(targetLabels []string) *follower {
 	if len(targetLabels) == 0 {
@@ -77,8 +73,15 @@ func (a *Analysis) assumes(targetLabels []string) *follower {
 // A follower analyses expressions under one set of assumptions.
 type follower struct {
 	env      promql.Env
-	flows    sync.Map // *promql.Expr → *promql.Flow
 	recorded map[string]func() []promql.Branch
+	// What was analysed last: the checks ask for the same expression one after
+	// another, and to keep all would take more memory than the rules.
+	recent [256]atomic.Pointer[analysed]
+}
+
+type analysed struct {
+	expr  *promql.Expr
+	parts *promql.Parts
 }
 
 func (a *Analysis) follower(targetLabels []string) *follower {
@@ -105,13 +108,17 @@ func (a *Analysis) follower(targetLabels []string) *follower {
 	return f
 }
 
-// flow analyses an expression once for all checks.
-func (f *follower) flow(e *promql.Expr) *promql.Flow {
-	if known, ok := f.flows.Load(e); ok {
-		return known.(*promql.Flow)
+var seed = maphash.MakeSeed()
+
+// parts analyses an expression once for all checks.
+func (f *follower) parts(e *promql.Expr) *promql.Parts {
+	slot := &f.recent[maphash.Comparable(seed, e)%uint64(len(f.recent))]
+	if known := slot.Load(); known != nil && known.expr == e {
+		return known.parts
 	}
-	known, _ := f.flows.LoadOrStore(e, e.Flow(f.env))
-	return known.(*promql.Flow)
+	p := e.Parts(f.env)
+	slot.Store(&analysed{e, p})
+	return p
 }
 
 // staticLabels returns the labels that a recording rule sets: its own and its

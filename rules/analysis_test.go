@@ -73,7 +73,7 @@ func TestAnalysis(t *testing.T) {
 		}
 	}
 	e := promql.Parse(source.NewFileString("e", "foo and sum(bar)").Text())
-	if got := a.Assuming([]string{"job", "instance"}, e); len(got.Branches) != 0 {
+	if got := a.Assuming([]string{"job", "instance"}, e).Flow(e.Root); len(got.Branches) != 0 {
 		t.Errorf("foo and sum(bar) can match, though series of targets have a job")
 	}
 	if got := a.Flow(e); len(got.Branches) == 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -76,7 +75,7 @@ func checkAlertAlwaysFires(p *lint.Pass, r *rules.Rule) {
 		}
 		return
 	}
-	w := alertAlwaysWalk{records: lint.Derive(p.Project, alertAlwaysIndex), parts: sync.OnceValue(func() map[parser.Node]*promql.Flow { return rules.Analyse(p.Project).Parts(r.Expr) })}
+	w := alertAlwaysWalk{records: lint.Derive(p.Project, alertAlwaysIndex), parts: rules.Analyse(p.Project).Parts(r.Expr)}
 	if a := w.walk(r.Expr.Root); a.kind > alertAlwaysState {
 		alertAlwaysReport(p, r, a)
 	}
@@ -113,7 +112,7 @@ type alertAlways struct {
 
 type alertAlwaysWalk struct {
 	records map[string]bool // recorded metrics that are there in any case
-	parts   func() map[parser.Node]*promql.Flow
+	parts   *promql.Parts   // nil where none are known
 }
 
 // walk says whether an expression has a result as long as there is data, and
@@ -265,8 +264,11 @@ func (w *alertAlwaysWalk) binary(n *parser.BinaryExpr) alertAlways {
 // the vector can be. One that is true of all but 0, such as count(x) > 0, asks
 // whether there is anything.
 func (w *alertAlwaysWalk) true(n *parser.BinaryExpr) bool {
-	flow := w.parts()[n]
-	if flow == nil || len(flow.Branches) == 0 {
+	if w.parts == nil {
+		return false
+	}
+	flow := w.parts.Flow(n)
+	if len(flow.Branches) == 0 {
 		return false
 	}
 	for _, b := range flow.Branches {
@@ -303,7 +305,7 @@ func alertAlwaysIndex(project *lint.Project) map[string]bool {
 	}
 	// None is, until what it reads is.
 	always := map[string]bool{}
-	w := alertAlwaysWalk{records: always, parts: func() map[parser.Node]*promql.Flow { return nil }}
+	w := alertAlwaysWalk{records: always}
 	for len(queue) > 0 {
 		metric := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]

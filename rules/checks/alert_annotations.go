@@ -145,13 +145,19 @@ func (o alertAnnotations) missing(p *lint.Pass, r *rules.Rule) {
 var alertAnnotationsPlaceholder = regexp.MustCompile(`^(?i:todo|tbd|tba|fixme|xxx+|changeme|change-me|n/?a|none|-+|\.\.+|…|\?+|<[^<>{}]*>|lorem(?: ipsum.*)?)[.!:]?$` +
 	`|^(?:TODO|TBD|FIXME)(?:[:(]| (?:add|complete|define|describe|document|explain|fill|provide|update|write)\b)`)
 
+// alertAnnotationsMayStandIn reports whether a text begins as those do that
+// alertAnnotationsPlaceholder matches.
+func alertAnnotationsMayStandIn(text string) bool {
+	return text != "" && (len(text) < 12 || strings.IndexByte("TtFfLlXx<-.?", text[0]) >= 0)
+}
+
 // alertAnnotationsFault returns what is wrong with the text of an annotation
 // that a person is to read, or "".
 func alertAnnotationsFault(r *rules.Rule, name, text string) string {
 	switch bare := strings.TrimRight(text, ".!"); {
 	case text == "":
 		return "is empty: say what is wrong"
-	case alertAnnotationsPlaceholder.MatchString(text) || strings.EqualFold(bare, name):
+	case alertAnnotationsMayStandIn(text) && alertAnnotationsPlaceholder.MatchString(text) || strings.EqualFold(bare, name):
 		return "is a placeholder: say what is wrong"
 	case strings.EqualFold(bare, r.Alert.Value):
 		return "only repeats the name of the alert: say what is wrong, and where"

@@ -64,8 +64,8 @@ func checkAlertLabelOverride(p *lint.Pass, r *rules.Rule) {
 	}
 	alertOverrideNames(p, r, r.Expr.Root)
 	all := r.AllLabels()
-	if len(all) == 0 {
-		return
+	if !slices.ContainsFunc(all, func(e rules.Entry) bool { return strings.Contains(r.Expr.Text.Value, e.Key.Value) }) {
+		return // the query can't group by them
 	}
 	grouped, known := alertOverrideGrouped(r.Expr.Root)
 	if !known {

@@ -68,15 +68,12 @@ func checkAlertNeverFires(p *lint.Pass, r *rules.Rule) {
 }
 
 // alertNeverSides reports the sides of an "or" that never add anything.
-func alertNeverSides(p *lint.Pass, r *rules.Rule, or *parser.BinaryExpr, parts map[parser.Node]*promql.Flow) {
+func alertNeverSides(p *lint.Pass, r *rules.Rule, or *parser.BinaryExpr, parts *promql.Parts) {
 	if alertAlwaysPrecedence(or) != nil {
 		return // what is wrong there is not the bound
 	}
 	for _, side := range []parser.Expr{or.LHS, or.RHS} {
-		flow := parts[side]
-		if flow == nil {
-			continue
-		}
+		flow := parts.Flow(side)
 		if len(flow.Branches) == 0 {
 			alertNeverReport(p, r, flow.Dead, true)
 		} else if inner, ok := promql.Unwrap(side).(*parser.BinaryExpr); ok && inner.Op == parser.LOR {

@@ -273,6 +273,9 @@ func (u alertRunbookURLText) fault() (fault string, at [2]int) {
 		return alertRunbookURLInvalid(reason), at
 	}
 	for i, r := range s {
+		if r > ' ' && r < 0x7f && r != '"' && r != '<' && r != '>' && r != '\\' && r != '`' {
+			continue
+		}
 		place := [2]int{i, i + len(string(r))}
 		switch {
 		case r == '\n':

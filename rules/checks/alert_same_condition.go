@@ -65,17 +65,37 @@ func checkAlertSameCondition(p *lint.Pass, r *rules.Rule) {
 type alertSameConditionIndex map[*rules.Rule]*rules.Rule
 
 func alertSameConditions(project *lint.Project) alertSameConditionIndex {
-	type condition struct {
-		scope        duplicateScope
-		expr, labels string
-		wait, keep   int64
+	// Few alerts have a twin, so that most are told apart by their fingerprint.
+	type outline struct {
+		scope      duplicateScope
+		expr       uint64
+		wait, keep int64
 	}
+	type condition struct {
+		outline
+		expr, labels string
+	}
+	seen := map[outline]*rules.Rule{}
 	alike := map[condition][]*rules.Rule{}
+	add := func(o outline, r *rules.Rule) {
+		c := condition{o, r.Expr.Normal(), duplicateLabels(r)}
+		alike[c] = append(alike[c], r)
+	}
 	for r := range lint.All[*rules.Rule](project) {
-		if r.IsAlert() && r.Expr != nil && r.Expr.Root != nil && !r.Expr.Constant() {
-			c := condition{duplicateScopeOf(r), r.Expr.Normal(), duplicateLabels(r), int64(r.For.Value), int64(r.KeepFiringFor.Value)}
-			alike[c] = append(alike[c], r)
+		if !r.IsAlert() || r.Expr == nil || r.Expr.Root == nil || r.Expr.Constant() {
+			continue
 		}
+		o := outline{duplicateScopeOf(r), r.Expr.Fingerprint(), int64(r.For.Value), int64(r.KeepFiringFor.Value)}
+		first, met := seen[o]
+		if !met {
+			seen[o] = r
+			continue
+		}
+		if first != nil {
+			seen[o] = nil
+			add(o, first)
+		}
+		add(o, r)
 	}
 	index := alertSameConditionIndex{}
 	for _, same := range alike {

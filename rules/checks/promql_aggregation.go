@@ -124,7 +124,7 @@ func promqlAggregationHouse(p *lint.Pass, r *rules.Rule, o promqlAggregation) {
 // promqlAggregationImpossible reports labels in by clauses that no series that
 // is aggregated can have.
 func promqlAggregationImpossible(p *lint.Pass, r *rules.Rule) {
-	var parts map[parser.Node]*promql.Flow
+	var parts *promql.Parts
 	r.Expr.Inspect(func(n parser.Node, _ []parser.Node) {
 		a, ok := n.(*parser.AggregateExpr)
 		if !ok || a.Without || len(a.Grouping) == 0 || promqlAggregationOpen(a.Expr) {
@@ -133,8 +133,8 @@ func promqlAggregationImpossible(p *lint.Pass, r *rules.Rule) {
 		if parts == nil {
 			parts = rules.Analyse(p.Project).Parts(r.Expr)
 		}
-		flow := parts[a.Expr]
-		if flow == nil || len(flow.Branches) == 0 || flow.Always() {
+		flow := parts.Flow(a.Expr)
+		if len(flow.Branches) == 0 || flow.Always() {
 			return
 		}
 		for i, label := range a.Grouping {

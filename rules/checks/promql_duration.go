@@ -42,11 +42,29 @@ A unit that does not exist, such as the M of [5M], is a matter of syntax/promql.
 	Run: lint.On(checkPromqlDuration),
 })
 
-// promqlDurationMarks finds what may be a bare number in the place of a duration.
-var promqlDurationMarks = regexp.MustCompile(`(?i)[\[:]\s*[-+]?[0-9.]+\s*[\]:]|offset\s*[-+]?\s*[0-9.]+(?:[^0-9.a-z]|$)`)
+var promqlDurationOffset = regexp.MustCompile(`(?i)offset\s*[-+]?\s*[0-9.]+(?:[^0-9.a-z]|$)`)
+
+// promqlDurationMarks reports whether there may be a bare number in the place of
+// a duration.
+func promqlDurationMarks(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '[' && s[i] != ':' {
+			continue
+		}
+		rest := strings.TrimLeft(s[i+1:], " \t\r\n")
+		digits := strings.TrimLeft(strings.TrimLeft(rest, "-+"), "0123456789.")
+		if len(digits) == len(rest) {
+			continue
+		}
+		if after := strings.TrimLeft(digits, " \t\r\n"); after != "" && (after[0] == ']' || after[0] == ':') {
+			return true
+		}
+	}
+	return (strings.Contains(s, "ffset") || strings.Contains(s, "FFSET")) && promqlDurationOffset.MatchString(s)
+}
 
 func checkPromqlDuration(p *lint.Pass, e *promql.Expr) {
-	if e.Root == nil || !promqlDurationMarks.MatchString(e.Text.Value) {
+	if e.Root == nil || !promqlDurationMarks(e.Text.Value) {
 		return
 	}
 	tokens := e.Tokens()

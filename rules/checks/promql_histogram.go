@@ -122,7 +122,7 @@ func promqlNumber(n parser.Expr) (float64, bool) {
 func promqlHistogramBuckets(p *lint.Pass, r *rules.Rule, call *parser.Call) bool {
 	flow := rules.Analyse(p.Project).Flow(r.Expr)
 	i := slices.IndexFunc(flow.Dead, func(d promql.Dead) bool { return d.Node == call && d.Cause == promql.MissingBuckets })
-	if i < 0 || len(rules.Analyse(p.Project).PartsAssuming(nil).Flow(call).Branches) > 0 {
+	if i < 0 || len(rules.Analyse(p.Project).Parts(r.Expr).Flow(call).Branches) > 0 {
 		return false
 	}
 	e, why := r.Expr, flow.Dead[i].Why

@@ -55,7 +55,7 @@ func checkPromqlLabelReplace(p *lint.Pass, r *rules.Rule) {
 	r.Expr.Inspect(func(n parser.Node, _ []parser.Node) {
 		if call, ok := n.(*parser.Call); ok && call.Func.Name == "label_replace" {
 			if parts == nil {
-				parts = rules.Analyse(p.Project).PartsAssuming(nil)
+				parts = rules.Analyse(p.Project).Parts(r.Expr)
 			}
 			promqlLabelReplaceCall(p, r.Expr, parts, call)
 		}

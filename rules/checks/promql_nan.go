@@ -96,9 +96,8 @@ type promqlQuotient struct {
 
 // promqlNanFinder looks for quotients, through recording rules.
 type promqlNanFinder struct {
-	p     *lint.Pass
-	parts *promql.Parts // nil until asked
-	left  int           // steps it may still take
+	p    *lint.Pass
+	left int // steps it may still take
 }
 
 // promqlNanSteps bounds the search: recording rules may read each other many times.
@@ -135,7 +134,7 @@ func (q *promqlNanFinder) quotient(r *rules.Rule, n parser.Expr, depth int) *pro
 			if n.RHS.Type() == parser.ValueTypeScalar {
 				return q.quotient(r, n.LHS, depth)
 			}
-			if divisor := q.quiet(n.RHS, depth); divisor != nil && q.zero(n.RHS) && (n.LHS.Type() == parser.ValueTypeScalar || q.zero(n.LHS)) {
+			if divisor := q.quiet(n.RHS, depth); divisor != nil && q.zero(r, n.RHS) && (n.LHS.Type() == parser.ValueTypeScalar || q.zero(r, n.LHS)) {
 				return &promqlQuotient{rule: r, operation: n, divisor: divisor}
 			}
 		case n.Op == parser.LOR, n.Op == parser.ADD, n.Op == parser.SUB, n.Op == parser.MUL:
@@ -148,12 +147,9 @@ func (q *promqlNanFinder) quotient(r *rules.Rule, n parser.Expr, depth int) *pro
 	return nil
 }
 
-// zero reports whether the values of n may be 0.
-func (q *promqlNanFinder) zero(n parser.Expr) bool {
-	if q.parts == nil {
-		q.parts = rules.Analyse(q.p.Project).PartsAssuming(nil)
-	}
-	flow := q.parts.Flow(n)
+// zero reports whether the values of a part of a rule may be 0.
+func (q *promqlNanFinder) zero(r *rules.Rule, n parser.Expr) bool {
+	flow := rules.Analyse(q.p.Project).Parts(r.Expr).Flow(n)
 	for i := range flow.Branches {
 		if flow.Branches[i].Value.Contains(0) {
 			return true

@@ -160,7 +160,7 @@ func promqlRateRange(p *lint.Pass, e *promql.Expr, call *parser.Call, m *parser.
 	}
 	name, interval := call.Func.Name, o.interval()
 	width := model.Duration(m.Range)
-	f := lint.Finding{Span: e.Range(m)}
+	f := lint.Finding{}
 	switch {
 	case interval == 0 && m.Range < time.Minute:
 		f.Severity = lint.Info
@@ -175,6 +175,7 @@ func promqlRateRange(p *lint.Pass, e *promql.Expr, call *parser.Call, m *parser.
 	default:
 		return
 	}
+	f.Span = e.Range(m)
 	p.Report(f)
 }
 

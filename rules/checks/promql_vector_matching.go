@@ -67,24 +67,17 @@ type promqlMatching struct {
 	p      *lint.Pass
 	r      *rules.Rule
 	labels []string // those of targets
-
-	certain, assumed *promql.Parts // nil until asked
 }
 
-func (m *promqlMatching) analysis() *rules.Analysis { return rules.Analyse(m.p.Project) }
+// certain returns what a part of the expression can return by what is certain.
+func (m *promqlMatching) certain(n parser.Expr) *promql.Flow {
+	return rules.Analyse(m.p.Project).Parts(m.r.Expr).Flow(n)
+}
 
-// part returns what a part of the expression can return, by what is certain or
-// assuming the labels of targets.
-func (m *promqlMatching) part(assuming bool, n parser.Expr) *promql.Flow {
-	parts := &m.certain
-	var labels []string
-	if assuming {
-		parts, labels = &m.assumed, m.labels
-	}
-	if *parts == nil {
-		*parts = m.analysis().PartsAssuming(labels)
-	}
-	return (*parts).Flow(n)
+// assumed returns what a part of the expression can return if series have the
+// labels of targets.
+func (m *promqlMatching) assumed(n parser.Expr) *promql.Flow {
+	return rules.Analyse(m.p.Project).Assuming(m.labels, m.r.Expr).Flow(n)
 }
 
 func (m *promqlMatching) operation(n *parser.BinaryExpr, path []parser.Node) {
@@ -113,19 +106,17 @@ func (m *promqlMatching) never(n *parser.BinaryExpr, path []parser.Node) bool {
 		and := *n
 		and.Op = parser.LAND
 		tested = &and
-	} else if flow := m.analysis().Assuming(m.labels, m.r.Expr); len(flow.Dead) == 0 {
-		return false
 	}
-	assuming := false
-	dead := promqlDeadJoin(m.part(false, tested), tested)
-	if dead == nil && len(m.labels) > 0 {
-		assuming = true
-		dead = promqlDeadJoin(m.part(assuming, tested), tested)
+	assuming, part := false, m.certain
+	dead := promqlDeadJoin(part(tested), tested)
+	if dead == nil && m.depends(n) {
+		assuming, part = true, m.assumed
+		dead = promqlDeadJoin(part(tested), tested)
 	}
 	if dead == nil {
 		return false
 	}
-	left, right := m.part(assuming, n.LHS), m.part(assuming, n.RHS)
+	left, right := part(n.LHS), part(n.RHS)
 	e := m.r.Expr
 	f := lint.Finding{Span: e.Operator(n), Severity: m.severity(n, path)}
 	var why string
@@ -153,6 +144,30 @@ func (m *promqlMatching) never(n *parser.BinaryExpr, path []parser.Node) bool {
 	return true
 }
 
+// depends reports whether it may take a label of targets for the operation to
+// match nothing: one that one side can't have and the other may have.
+func (m *promqlMatching) depends(n *parser.BinaryExpr) bool {
+	left, right := m.certain(n.LHS), m.certain(n.RHS)
+	for _, label := range m.labels {
+		if slices.Contains(n.VectorMatching.MatchingLabels, label) != n.VectorMatching.On {
+			continue
+		}
+		if promqlLacks(left, label) && promqlMayHave(right, label) || promqlLacks(right, label) && promqlMayHave(left, label) {
+			return true
+		}
+	}
+	return false
+}
+
+// promqlLacks reports whether a label is missing from series of a result.
+func promqlLacks(f *promql.Flow, label string) bool {
+	return slices.ContainsFunc(f.Branches, func(b promql.Branch) bool { return b.Label(label).Presence == promql.Impossible })
+}
+
+func promqlMayHave(f *promql.Flow, label string) bool {
+	return slices.ContainsFunc(f.Branches, func(b promql.Branch) bool { return b.Label(label).Presence != promql.Impossible })
+}
+
 // severity returns that of an operation that never matches.
 func (m *promqlMatching) severity(n *parser.BinaryExpr, path []parser.Node) lint.Severity {
 	if n.Op == parser.LUNLESS {
@@ -170,7 +185,7 @@ func (m *promqlMatching) consequence(n *parser.BinaryExpr) string {
 	switch {
 	case n.Op == parser.LUNLESS:
 		return "it takes nothing away"
-	case len(m.analysis().Assuming(m.labels, m.r.Expr).Branches) > 0:
+	case len(m.assumed(m.r.Expr.Root).Branches) > 0:
 		return "this part gives nothing"
 	case m.r.IsAlert():
 		return "the alert never fires"
@@ -284,7 +299,7 @@ func (m *promqlMatching) many(n *parser.BinaryExpr) {
 		if !ok {
 			return false
 		}
-		flow := m.part(false, side)
+		flow := m.certain(side)
 		var extra []string
 		for _, label := range agg.Grouping {
 			f := flow.Label(label)
@@ -357,7 +372,7 @@ func (m *promqlMatching) included(n *parser.BinaryExpr) {
 	if v.Card == parser.CardOneToMany {
 		one, name, clause = n.LHS, "left", "group_right"
 	}
-	flow := m.part(false, one)
+	flow := m.certain(one)
 	if len(flow.Branches) == 0 {
 		return
 	}
@@ -384,7 +399,7 @@ func (m *promqlMatching) on(n *parser.BinaryExpr) {
 	if !v.On || len(v.MatchingLabels) == 0 {
 		return
 	}
-	left, right := m.part(false, n.LHS), m.part(false, n.RHS)
+	left, right := m.certain(n.LHS), m.certain(n.RHS)
 	if len(left.Branches) == 0 || len(right.Branches) == 0 {
 		return
 	}
@@ -437,7 +452,7 @@ func (m *promqlMatching) fallback(n *parser.BinaryExpr) {
 		if slices.Contains(v.MatchingLabels, label) || !promqlSelectsBy(zero.LHS, label) {
 			continue
 		}
-		if f := m.part(false, zero.LHS).Label(label); f.Presence == promql.Impossible {
+		if f := m.certain(zero.LHS).Label(label); f.Presence == promql.Impossible {
 			continue
 		}
 		m.p.Report(lint.Finding{

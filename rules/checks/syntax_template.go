@@ -92,19 +92,19 @@ func syntaxTemplateQueries(p *lint.Pass, r *rules.Rule, what string, e rules.Ent
 }
 
 func syntaxTemplateEntry(p *lint.Pass, r *rules.Rule, what string, e rules.Entry) {
-	subject := fmt.Sprintf("%s %s %q", r.Object(), what, e.Key.Value)
+	subject := func() string { return fmt.Sprintf("%s %s %q", r.Object(), what, e.Key.Value) }
 	t := e.Template
 	switch {
 	case t == nil || t.Simple:
 	case t.Err != nil:
-		p.Reportf(t.Err.Span, "%s is no valid template: %s%s", subject, t.Err.Message, syntaxTemplateHint(t.Err.Message))
+		p.Reportf(t.Err.Span, "%s is no valid template: %s%s", subject(), t.Err.Message, syntaxTemplateHint(t.Err.Message))
 		return
 	default:
 		if at, message := syntaxTemplateFailure(t); message != "" {
-			p.Reportf(at, "%s fails when the alert fires: %s", subject, message)
+			p.Reportf(at, "%s fails when the alert fires: %s", subject(), message)
 		}
 		if f, ok := syntaxTemplateLiteral(t); ok {
-			f.Message = subject + " " + f.Message
+			f.Message = subject() + " " + f.Message
 			f.Severity = lint.Warning
 			p.Report(f)
 			return
@@ -112,7 +112,7 @@ func syntaxTemplateEntry(p *lint.Pass, r *rules.Rule, what string, e rules.Entry
 	}
 	if at, ok := syntaxTemplateBare(e); ok {
 		p.Report(lint.Finding{Severity: lint.Warning, Span: at,
-			Message: fmt.Sprintf("%s prints %s as it stands: write it between {{ and }}", subject, at.Text())})
+			Message: fmt.Sprintf("%s prints %s as it stands: write it between {{ and }}", subject(), at.Text())})
 	}
 }
 

@@ -223,11 +223,17 @@ func (e *Expr) At(n parser.Node) source.Span { return e.Span(n.PositionRange()) 
 // Inspect calls f with each node of the expression, outer ones first, and its
 // ancestors, the outermost first. f must not keep path.
 func (e *Expr) Inspect(f func(n parser.Node, path []parser.Node)) {
-	if e.Root != nil {
-		var path [8]parser.Node
-		inspectNode(e.Root, path[:0], f)
+	if e.Root == nil {
+		return
 	}
+	path := paths.Get().(*[]parser.Node)
+	inspectNode(e.Root, (*path)[:0], f)
+	paths.Put(path)
 }
+
+// paths holds room for the ancestors of a node; checks walk each expression
+// many times over.
+var paths = sync.Pool{New: func() any { p := make([]parser.Node, 0, 32); return &p }}
 
 func inspectNode(n parser.Node, path []parser.Node, f func(parser.Node, []parser.Node)) {
 	f(n, path)

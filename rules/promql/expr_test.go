@@ -147,8 +147,12 @@ func TestNormal(t *testing.T) {
 			if got := Parse(text(expr)).Normal(); got != want {
 				t.Errorf("Normal(%s) = %s, that of %s is %s", expr, got, group[0], want)
 			}
+			if Parse(text(expr)).Fingerprint() != Parse(text(group[0])).Fingerprint() {
+				t.Errorf("%s and %s differ in their fingerprints", expr, group[0])
+			}
 		}
 	}
+	prints := map[uint64]string{}
 	different := []string{
 		"a", "-a", "a + b", "b + a", "(a + b) * c", "a + b * c", "a > bool b", "a > b", "a offset 5m", "a @ 0", "a[5m:1m]", "rate(a[5m])", "rate(a[5m] offset 1m)",
 		"rate(a[6m])", "sum(a)", "sum by (x) (a)", "sum without (x) (a)", "topk(1, a)", "topk(2, a)", "a and b", "a and on () b", "a and on (x) b", "a and ignoring (x) b",
@@ -161,6 +165,14 @@ func TestNormal(t *testing.T) {
 			t.Errorf("%s and %s have the normal form %s", other, expr, n)
 		}
 		seen[n] = expr
+		if strings.Contains(expr, "@") {
+			continue // left out of the fingerprint
+		}
+		print := Parse(text(expr)).Fingerprint()
+		if other, ok := prints[print]; ok {
+			t.Errorf("%s and %s have the same fingerprint", other, expr)
+		}
+		prints[print] = expr
 	}
 }
 

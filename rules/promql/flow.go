@@ -3,7 +3,6 @@
 package promql
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/prometheus/common/model"
@@ -39,14 +38,15 @@ type Branch struct {
 	// comparison, a set operator, absent.
 	Conditional bool
 
-	labels map[string]Fact
+	labels facts
+	owned  bool // the facts are shared with no other branch
 	rest   Fact // of every label that is not in labels
 }
 
 // Label returns what is known of a label; the metric name is __name__.
 func (b *Branch) Label(name string) Fact {
-	if f, ok := b.labels[name]; ok {
-		return f
+	if i, ok := b.labels.search(name); ok {
+		return b.labels[i].Fact
 	}
 	return b.rest
 }
@@ -55,7 +55,7 @@ func (b *Branch) Label(name string) Fact {
 func (b *Branch) Closed() bool { return b.rest.Presence == Impossible }
 
 // Names returns the labels of which more is known than of all others, sorted.
-func (b *Branch) Names() []string { return slices.Sorted(maps.Keys(b.labels)) }
+func (b *Branch) Names() []string { return names(b, &Branch{}, nil) }
 
 // Unlabelled reports whether the branch has one series at most: one without labels.
 func (b *Branch) Unlabelled() bool {
@@ -71,28 +71,20 @@ func (b *Branch) Unlabelled() bool {
 }
 
 func (b Branch) clone() Branch {
-	b.labels = maps.Clone(b.labels)
-	if b.labels == nil {
-		b.labels = map[string]Fact{}
-	}
+	b.owned = false
 	return b
-}
-
-func (b *Branch) set(name string, f Fact) {
-	// What agrees with the rest needs no entry of its own, but a value or a
-	// cause does.
-	if f.Presence == b.rest.Presence && f.Values == nil && f.Why == b.rest.Why {
-		delete(b.labels, name)
-		return
-	}
-	b.labels[name] = f
 }
 
 // A Flow is what is known of the result of an expression.
 type Flow struct {
 	Branches []Branch // none: the result is always empty
 	Dead     []Dead   // why a part of the expression gives nothing
+
+	only [1]Branch // room for the branch that most have
 }
+
+// room returns an empty list of branches of which the first takes no memory.
+func (f *Flow) room() []Branch { return f.only[:0] }
 
 // Always reports whether there is a result whatever data there is.
 func (f *Flow) Always() bool {
@@ -152,71 +144,120 @@ type Env struct {
 }
 
 // Flow returns what is known of the result of the expression.
-func (e *Expr) Flow(env Env) *Flow {
-	if e.Root == nil || len(e.Text.Value) > maxFlow {
-		return &Flow{Branches: []Branch{unknown()}}
-	}
-	a := &analysis{env: env, nodes: map[parser.Node]*Flow{}}
-	return a.node(e.Root)
+func (e *Expr) Flow(env Env) *Flow { return e.Parts(env).Flow(e.Root) }
+
+// Parts are what is known of each part of an expression. They do not change.
+type Parts struct {
+	env   Env
+	flows []partFlow
+	index map[parser.Node]*Flow // of many parts; nil of few
+	all   *Flow                 // said of every part, if they are too many to look at
+}
+
+type partFlow struct {
+	part parser.Node
+	flow *Flow
 }
 
 // maxFlow bounds the expressions that are followed, in bytes: four times the
 // longest of those that people write.
 const maxFlow = 32 << 10
 
-// Flows returns what is known of the result of each part of the expression.
-func (e *Expr) Flows(env Env) map[parser.Node]*Flow {
-	a := &analysis{env: env, nodes: map[parser.Node]*Flow{}}
-	if e.Root != nil {
-		a.node(e.Root)
+// Parts returns what is known of the result of each part of the expression.
+func (e *Expr) Parts(env Env) *Parts {
+	p := &Parts{env: env}
+	if e.Root == nil || len(e.Text.Value) > maxFlow {
+		p.all = &Flow{Branches: []Branch{unknown()}}
+		return p
 	}
-	return a.nodes
+	p.flows = make([]partFlow, 0, 16)
+	a := &analysis{env: env, parts: p}
+	a.node(e.Root)
+	return p
 }
 
-// Parts tells what is known of parts of expressions. Each is analysed once, when
-// it or what holds it is first asked for; Parts are not for concurrent use.
-type Parts struct{ a *analysis }
-
-// NewParts returns Parts under an Env.
-func NewParts(env Env) *Parts {
-	return &Parts{&analysis{env: env, nodes: map[parser.Node]*Flow{}}}
+// Flow returns what is known of the result of n: a part of the expression, or
+// an operation on parts of it that a check has made up.
+func (p *Parts) Flow(n parser.Expr) *Flow {
+	if f := p.find(n); f != nil {
+		return f
+	}
+	a := &analysis{env: p.env, known: p, parts: &Parts{}}
+	return a.node(n)
 }
 
-// Flow returns what is known of the result of n.
-func (p *Parts) Flow(n parser.Expr) *Flow { return p.a.node(n) }
+func (p *Parts) find(n parser.Node) *Flow {
+	if p.all != nil || p.index != nil {
+		if p.all != nil {
+			return p.all
+		}
+		return p.index[n]
+	}
+	for i := len(p.flows) - 1; i >= 0; i-- {
+		if p.flows[i].part == n {
+			return p.flows[i].flow
+		}
+	}
+	return nil
+}
 
+func (p *Parts) add(n parser.Node, f *Flow) {
+	const few = 24 // what is searched as fast without an index
+	p.flows = append(p.flows, partFlow{n, f})
+	if p.index == nil && len(p.flows) > few {
+		p.index = make(map[parser.Node]*Flow, 2*few)
+		for _, known := range p.flows {
+			p.index[known.part] = known.flow
+		}
+	} else if p.index != nil {
+		p.index[n] = f
+	}
+}
+
+// analysis fills parts, by what is known already.
 type analysis struct {
-	env   Env
-	nodes map[parser.Node]*Flow
+	env          Env
+	known, parts *Parts
+	free         []Flow
 }
 
-func unknown() Branch { return Branch{labels: map[string]Fact{}, Value: anything()} }
+// flow returns a flow to fill. They are allocated several at a time.
+func (a *analysis) flow() *Flow {
+	if len(a.free) == 0 {
+		a.free = make([]Flow, 8)
+	}
+	f := &a.free[0]
+	a.free = a.free[1:]
+	f.Branches = f.room()
+	return f
+}
+
+func unknown() Branch { return Branch{Value: anything()} }
 
 // none returns a branch of a single result without labels.
 func none(value Interval, why parser.Node) Branch {
-	return Branch{labels: map[string]Fact{}, rest: Fact{Presence: Impossible, Why: why}, Value: value, Always: true}
+	return Branch{rest: Fact{Presence: Impossible, Why: why}, Value: value, Always: true}
 }
 
 func (a *analysis) node(n parser.Expr) *Flow {
-	if f, ok := a.nodes[n]; ok {
+	if a.known != nil {
+		if f := a.known.find(n); f != nil {
+			return f
+		}
+	}
+	if inner := inside(n); inner != nil {
+		f := a.node(inner)
+		a.parts.add(n, f)
 		return f
 	}
-	f := &Flow{}
+	f := a.flow()
 	switch n := n.(type) {
-	case *parser.ParenExpr:
-		*f = *a.node(n.Expr)
-	case *parser.StepInvariantExpr:
-		*f = *a.node(n.Expr)
 	case *parser.NumberLiteral:
-		f.Branches = []Branch{none(point(n.Val), nil)}
+		f.Branches = append(f.room(), none(point(n.Val), nil))
 	case *parser.StringLiteral:
-		f.Branches = []Branch{none(anything(), nil)}
+		f.Branches = append(f.room(), none(anything(), nil))
 	case *parser.VectorSelector:
 		a.selector(f, n)
-	case *parser.MatrixSelector:
-		*f = *a.node(n.VectorSelector)
-	case *parser.SubqueryExpr:
-		*f = *a.node(n.Expr)
 	case *parser.UnaryExpr:
 		inner := a.node(n.Expr)
 		f.Dead = inner.Dead
@@ -235,14 +276,29 @@ func (a *analysis) node(n parser.Expr) *Flow {
 	case *parser.BinaryExpr:
 		a.binary(f, n)
 	default:
-		f.Branches = []Branch{unknown()}
+		f.Branches = append(f.room(), unknown())
 	}
 	f.Branches = simplify(f.Branches)
 	if n := len(f.Dead) - maxDead; n > 0 {
 		f.Dead = slices.Clone(f.Dead[n:])
 	}
-	a.nodes[n] = f
+	a.parts.add(n, f)
 	return f
+}
+
+// inside returns the expression whose series n has, or nil.
+func inside(n parser.Expr) parser.Expr {
+	switch n := n.(type) {
+	case *parser.ParenExpr:
+		return n.Expr
+	case *parser.StepInvariantExpr:
+		return n.Expr
+	case *parser.MatrixSelector:
+		return n.VectorSelector
+	case *parser.SubqueryExpr:
+		return n.Expr
+	}
+	return nil
 }
 
 // maxDead bounds the dead parts that are told of: each part of an expression
@@ -262,7 +318,7 @@ func simplify(branches []Branch) []Branch {
 next:
 	for _, b := range branches {
 		for i := range out {
-			if out[i].rest.Presence == b.rest.Presence && maps.EqualFunc(out[i].labels, b.labels, sameFact) {
+			if out[i].rest.Presence == b.rest.Presence && slices.EqualFunc(out[i].labels, b.labels, sameFact) {
 				out[i] = merge(out[i], b)
 				continue next
 			}
@@ -279,23 +335,20 @@ next:
 	return out
 }
 
-func sameFact(a, b Fact) bool {
-	return a.Presence == b.Presence && (a.Values == nil) == (b.Values == nil) && slices.Equal(a.Values, b.Values)
+func sameFact(a, b labelFact) bool {
+	return a.name == b.name && a.Presence == b.Presence && (a.Values == nil) == (b.Values == nil) && slices.Equal(a.Values, b.Values)
 }
 
 // merge returns the branch that a series of either agrees with.
 func merge(a, b Branch) Branch {
 	out := Branch{
-		labels:      map[string]Fact{},
 		rest:        either(a.rest, b.rest),
 		Value:       a.Value.union(b.Value),
 		Always:      a.Always || b.Always,
 		Conditional: a.Conditional && b.Conditional,
 	}
-	for _, names := range []map[string]Fact{a.labels, b.labels} {
-		for name := range names {
-			out.set(name, either(a.Label(name), b.Label(name)))
-		}
+	for _, name := range names(&a, &b, nil) {
+		out.set(name, either(a.Label(name), b.Label(name)))
 	}
 	return out
 }

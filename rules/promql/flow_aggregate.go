@@ -57,23 +57,25 @@ func group(b Branch, n *parser.AggregateExpr) Branch {
 		removed(&out, nameLabel, n)
 		return out
 	}
-	out := Branch{labels: map[string]Fact{}, rest: Fact{Presence: Impossible, Why: n}, Always: b.Always, Conditional: b.Conditional}
-	for name, fact := range b.labels {
+	out := Branch{
+		rest: Fact{Presence: Impossible, Why: n}, Always: b.Always, Conditional: b.Conditional,
+		labels: make(facts, 0, len(n.Grouping)+1), owned: true,
+	}
+	for _, f := range b.labels {
 		// What was not there before was not taken away here.
-		if fact.Presence == Impossible && fact.Why != nil {
-			out.labels[name] = fact
+		if f.Presence == Impossible && f.Why != nil {
+			out.put(f.name, f.Fact)
 		}
 	}
 	if b.rest.Presence == Impossible && b.rest.Why != nil {
 		out.rest = b.rest
-		for name, fact := range b.labels {
-			if fact.Presence != Impossible {
-				out.labels[name] = Fact{Presence: Impossible, Why: n}
+		for _, f := range b.labels {
+			if f.Presence != Impossible {
+				out.put(f.name, Fact{Presence: Impossible, Why: n})
 			}
 		}
 	}
 	for _, name := range n.Grouping {
-		delete(out.labels, name)
 		out.set(name, b.Label(name))
 	}
 	return out
@@ -97,7 +99,6 @@ func countValues(b *Branch, n *parser.AggregateExpr) {
 			return // the label is added, then left out of the result
 		}
 	}
-	delete(b.labels, s.Val)
 	b.set(s.Val, Fact{Presence: Guaranteed})
 }
 

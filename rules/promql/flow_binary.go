@@ -15,7 +15,7 @@ func (a *analysis) binary(f *Flow, n *parser.BinaryExpr) {
 	switch {
 	case scalarLeft && scalarRight:
 		l, r := valueOf(left), valueOf(right)
-		f.Branches = []Branch{none(result(n, l, r), nil)}
+		f.Branches = append(f.room(), none(result(n, l, r), nil))
 	case scalarRight:
 		a.withScalar(f, n, left, valueOf(right), n.Op)
 	case scalarLeft:
@@ -162,7 +162,7 @@ func (a *analysis) join(f *Flow, n *parser.BinaryExpr, left, right *Flow) {
 			default:
 				dropName(&b, n)
 				if included(n, nameLabel) {
-					setLabel(&b, nameLabel, one(n, &l, &r).Label(nameLabel))
+					b.set(nameLabel, one(n, &l, &r).Label(nameLabel))
 				}
 				b.Value = result(n, l.Value, r.Value)
 			}
@@ -273,13 +273,11 @@ func joined(n *parser.BinaryExpr, l, r Branch) (Branch, *Dead) {
 		if met.Presence == Impossible && met.Why == nil {
 			met.Why = n
 		}
-		setLabel(&out, name, met)
+		out.set(name, met)
 		return nil
 	}
-	names := slices.Concat(l.Names(), r.Names(), m.MatchingLabels)
-	slices.Sort(names)
-	names = slices.Compact(names)
-	for _, name := range names {
+	known := names(&l, &r, m.MatchingLabels)
+	for _, name := range known {
 		if !matching(name) || name == nameLabel && !m.On {
 			continue
 		}
@@ -289,13 +287,13 @@ func joined(n *parser.BinaryExpr, l, r Branch) (Branch, *Dead) {
 	}
 	if !m.On {
 		if met, _, ok := both(l.rest, r.rest); ok {
-			facts := map[string]Fact{nameLabel: out.Label(nameLabel)}
-			for _, name := range names {
-				facts[name] = out.Label(name)
+			before := make(facts, 0, len(known)+1)
+			for _, name := range append(known, nameLabel) {
+				before = append(before, labelFact{name, out.Label(name)})
 			}
 			out.rest = met
-			for name, fact := range facts {
-				setLabel(&out, name, fact)
+			for _, f := range before {
+				out.set(f.name, f.Fact)
 			}
 		}
 	}
@@ -304,11 +302,7 @@ func joined(n *parser.BinaryExpr, l, r Branch) (Branch, *Dead) {
 	}
 	if m.Card == parser.CardOneToOne {
 		if m.On {
-			facts := map[string]Fact{}
-			for _, name := range m.MatchingLabels {
-				facts[name] = out.Label(name)
-			}
-			keep(&out, facts, n)
+			keep(&out, m.MatchingLabels, n)
 		} else {
 			for _, name := range m.MatchingLabels {
 				removed(&out, name, n)
@@ -322,29 +316,25 @@ func joined(n *parser.BinaryExpr, l, r Branch) (Branch, *Dead) {
 		if f.Presence == Impossible && f.Why == nil {
 			f.Why = n
 		}
-		setLabel(&out, name, f)
+		out.set(name, f)
 	}
 	return out, nil
 }
 
-// keep removes all labels but those given.
-func keep(b *Branch, facts map[string]Fact, why parser.Node) {
-	gone := map[string]Fact{}
-	for name, f := range b.labels {
-		if f.Presence == Impossible && f.Why != nil {
-			gone[name] = f
-		} else {
-			gone[name] = Fact{Presence: Impossible, Why: why}
-		}
-	}
+// keep removes all labels but those named.
+func keep(b *Branch, names []string, why parser.Node) {
+	before := *b
 	if b.rest.Presence != Impossible || b.rest.Why == nil {
 		b.rest = Fact{Presence: Impossible, Why: why}
 	}
-	b.labels = map[string]Fact{}
-	for name, f := range gone {
-		b.set(name, f)
+	b.labels, b.owned = nil, false
+	for _, f := range before.labels {
+		if f.Presence != Impossible || f.Why == nil {
+			f.Fact = Fact{Presence: Impossible, Why: why}
+		}
+		b.set(f.name, f.Fact)
 	}
-	for name, f := range facts {
-		setLabel(b, name, f)
+	for _, name := range names {
+		b.set(name, before.Label(name))
 	}
 }

@@ -24,34 +24,34 @@ func (a *analysis) call(f *Flow, n *parser.Call) {
 		a.absent(f, n, args[0])
 		return
 	case "scalar":
-		f.Branches = []Branch{none(anything(), n)}
+		f.Branches = append(f.room(), none(anything(), n))
 		return
 	case "vector":
-		f.Branches = []Branch{none(valueOf(args[0]), n)}
+		f.Branches = append(f.room(), none(valueOf(args[0]), n))
 		return
 	case "time":
-		f.Branches = []Branch{none(atLeast(0), n)}
+		f.Branches = append(f.room(), none(atLeast(0), n))
 		return
 	case "pi":
-		f.Branches = []Branch{none(point(math.Pi), n)}
+		f.Branches = append(f.room(), none(point(math.Pi), n))
 		return
 	case "label_replace":
-		f.Branches = each(args[0], func(b *Branch) { labelReplace(b, n) })
+		f.each(args[0], func(b *Branch) { labelReplace(b, n) })
 		return
 	case "label_join":
-		f.Branches = each(args[0], func(b *Branch) { labelJoin(b, n) })
+		f.each(args[0], func(b *Branch) { labelJoin(b, n) })
 		return
 	case "info":
-		f.Branches = each(args[0], func(b *Branch) { info(b, n) })
+		f.each(args[0], func(b *Branch) { info(b, n) })
 		return
 	case "last_over_time", "first_over_time", "sort", "sort_desc", "sort_by_label", "sort_by_label_desc":
-		f.Branches = each(args[0], func(*Branch) {})
+		f.each(args[0], func(*Branch) {})
 		return
 	case "histogram_quantile", "histogram_fraction":
 		a.buckets(f, n, args[len(args)-1])
 		return
 	case "histogram_quantiles":
-		f.Branches = each(args[0], func(b *Branch) {
+		f.each(args[0], func(b *Branch) {
 			dropName(b, n)
 			removed(b, labels.BucketLabel, n)
 			if s, ok := literal(n.Args[1]); ok {
@@ -65,10 +65,10 @@ func (a *analysis) call(f *Flow, n *parser.Call) {
 	if vector < 0 {
 		// A function of numbers, or of the time when it takes an optional vector.
 		value := dateValues(n.Func.Name)
-		f.Branches = []Branch{none(value, n)}
+		f.Branches = append(f.room(), none(value, n))
 		return
 	}
-	f.Branches = each(args[vector], func(b *Branch) {
+	f.each(args[vector], func(b *Branch) {
 		dropName(b, n)
 		b.Value = called(n, args, b.Value)
 		// A range holds samples, and a function may still give nothing of them;
@@ -82,14 +82,13 @@ func (a *analysis) call(f *Flow, n *parser.Call) {
 	})
 }
 
-// each returns the branches of a flow, changed.
-func each(f *Flow, change func(b *Branch)) []Branch {
-	out := make([]Branch, len(f.Branches))
-	for i, b := range f.Branches {
-		out[i] = b.clone()
-		change(&out[i])
+// each gives f the branches of another flow, changed.
+func (f *Flow) each(of *Flow, change func(b *Branch)) {
+	for _, b := range of.Branches {
+		b = b.clone()
+		change(&b)
+		f.Branches = append(f.Branches, b)
 	}
-	return out
 }
 
 // vectorArg returns the index of the argument that gives the series, or -1.
@@ -125,7 +124,7 @@ func (a *analysis) absent(f *Flow, n *parser.Call, inner *Flow) {
 	for name, value := range possible {
 		b.set(name, Fact{Presence: Possible, Values: []string{value}})
 	}
-	f.Branches = []Branch{b}
+	f.Branches = append(f.room(), b)
 	f.Dead = nil // that its argument gives nothing is what absent is for
 }
 
@@ -238,19 +237,14 @@ func labelReplace(b *Branch, n *parser.Call) {
 			}
 			add(written(string(re.ExpandString(nil, replacement, v, match)), n))
 		}
-		setLabel(b, dst, result)
+		b.set(dst, result)
 		return
 	}
 	if !matchesAll(pattern, from) {
 		add(old)
 	}
 	add(expanded(replacement, pattern, re, from, n))
-	setLabel(b, dst, result)
-}
-
-func setLabel(b *Branch, name string, f Fact) {
-	delete(b.labels, name)
-	b.set(name, f)
+	b.set(dst, result)
 }
 
 // possibleValues returns all values of a label, the empty one for its absence.
@@ -351,7 +345,7 @@ func labelJoin(b *Branch, n *parser.Call) {
 	separator, ok2 := literal(n.Args[2])
 	if !ok1 || !ok2 {
 		if ok1 {
-			setLabel(b, dst, Fact{})
+			b.set(dst, Fact{})
 		}
 		return
 	}
@@ -369,11 +363,11 @@ func labelJoin(b *Branch, n *parser.Call) {
 	}
 	switch {
 	case guaranteed:
-		setLabel(b, dst, Fact{Presence: Guaranteed})
+		b.set(dst, Fact{Presence: Guaranteed})
 	case possible:
-		setLabel(b, dst, Fact{})
+		b.set(dst, Fact{})
 	default:
-		setLabel(b, dst, Fact{Presence: Impossible, Why: n})
+		b.set(dst, Fact{Presence: Impossible, Why: n})
 	}
 }
 
@@ -382,12 +376,12 @@ func labelJoin(b *Branch, n *parser.Call) {
 func info(b *Branch, n *parser.Call) {
 	name := b.Label(nameLabel)
 	b.rest = Fact{}
-	for label, f := range b.labels {
+	for _, f := range slices.Clone(b.labels) {
 		if f.Presence == Impossible {
-			setLabel(b, label, Fact{})
+			b.set(f.name, Fact{})
 		}
 	}
-	setLabel(b, nameLabel, name)
+	b.set(nameLabel, name)
 	if len(n.Args) < 2 {
 		return
 	}
@@ -399,7 +393,7 @@ func info(b *Branch, n *parser.Call) {
 	}
 	for _, m := range v.LabelMatchers {
 		if m.Name != nameLabel && !m.Matches("") {
-			setLabel(b, m.Name, Fact{Presence: Guaranteed})
+			b.set(m.Name, Fact{Presence: Guaranteed})
 		}
 	}
 }
@@ -465,6 +459,8 @@ func called(n *parser.Call, args []*Flow, v Interval) Interval {
 			if ok {
 				v, isSelector := m.VectorSelector.(*parser.VectorSelector)
 				ok = isSelector && IsCounter(metricName(v))
+			} else if unnamed(n.Args[0]) {
+				break
 			}
 			return positive(!ok)
 		}
@@ -484,6 +480,19 @@ func called(n *parser.Call, args []*Flow, v Interval) Interval {
 		return positive(true)
 	}
 	return dateValues(n.Func.Name)
+}
+
+// unnamed reports whether n reads a selector that does not name its metric. Of
+// such, the steps of a subquery may give series that agree once their names are
+// dropped, and the engine joins them into one whose samples are out of order.
+func unnamed(n parser.Expr) bool {
+	found := false
+	visit(n, func(n parser.Node) {
+		if v, ok := n.(*parser.VectorSelector); ok {
+			found = found || metricName(v) == ""
+		}
+	})
+	return found
 }
 
 // dateValues returns the values of the functions of the date.

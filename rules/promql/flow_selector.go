@@ -3,7 +3,6 @@
 package promql
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,8 +19,8 @@ func (a *analysis) selector(f *Flow, n *parser.VectorSelector) {
 	metric := metricName(n)
 	for _, b := range a.stored(metric) {
 		dead := ""
-		for _, name := range slices.Sorted(maps.Keys(asked)) {
-			fact := asked[name]
+		for _, asked := range asked {
+			name, fact := asked.name, asked.Fact
 			known := b.Label(name)
 			// A series that Prometheus stores has a name and no empty labels, and
 			// the matchers choose among those there are.
@@ -58,19 +57,19 @@ func Metric(n *parser.VectorSelector) string { return metricName(n) }
 
 // matched returns what the matchers of a selector say of each label they name,
 // and the label whose matchers exclude each other, if there is one.
-func matched(n *parser.VectorSelector) (facts map[string]Fact, contradiction string) {
-	facts = make(map[string]Fact, len(n.LabelMatchers))
+func matched(n *parser.VectorSelector) (asked facts, contradiction string) {
+	b := Branch{labels: make(facts, 0, len(n.LabelMatchers)), owned: true}
 	for _, m := range n.LabelMatchers {
-		if _, done := facts[m.Name]; done {
+		if _, done := b.labels.search(m.Name); done {
 			continue
 		}
 		fact, ok := matchLabel(n.LabelMatchers, m.Name)
 		if !ok {
 			return nil, m.Name
 		}
-		facts[m.Name] = fact
+		b.put(m.Name, fact)
 	}
-	return facts, ""
+	return b.labels, ""
 }
 
 // matchLabel returns what all matchers of one label together say of it; ok is
@@ -128,17 +127,17 @@ func matchLabel(matchers []*labels.Matcher, name string) (f Fact, ok bool) {
 
 // stored returns what is known of the series of a metric.
 func (a *analysis) stored(metric string) []Branch {
-	raw := Branch{labels: map[string]Fact{}, Value: metricValues(metric)}
-	raw.labels[nameLabel] = Fact{Presence: Guaranteed}
+	raw := Branch{Value: metricValues(metric), labels: make(facts, 0, 4+len(a.env.TargetLabels)), owned: true}
 	if metric == "" {
+		raw.put(nameLabel, Fact{Presence: Guaranteed})
 		return []Branch{raw}
 	}
-	raw.labels[nameLabel] = Fact{Presence: Guaranteed, Values: []string{metric}}
+	raw.put(nameLabel, Fact{Presence: Guaranteed, Values: []string{metric}})
 	switch {
 	case metric == "ALERTS" || metric == "ALERTS_FOR_STATE":
-		raw.labels["alertname"] = Fact{Presence: Guaranteed}
+		raw.put("alertname", Fact{Presence: Guaranteed})
 		if metric == "ALERTS" {
-			raw.labels["alertstate"] = Fact{Presence: Guaranteed, Values: []string{"firing", "pending"}}
+			raw.put("alertstate", Fact{Presence: Guaranteed, Values: []string{"firing", "pending"}})
 		}
 	case strings.Contains(metric, ":"):
 		if recorded := a.recorded(metric); recorded != nil {
@@ -147,7 +146,7 @@ func (a *analysis) stored(metric string) []Branch {
 	case a.env.Made != nil && a.env.Made(metric):
 	default:
 		for _, l := range a.env.TargetLabels {
-			raw.labels[l] = Fact{Presence: Guaranteed}
+			raw.put(l, Fact{Presence: Guaranteed})
 		}
 	}
 	return []Branch{raw}
@@ -177,16 +176,16 @@ func Recorded(metric string, e *Expr, static map[string]string, open []string, e
 	for _, b := range e.Flow(env).Branches {
 		b = b.clone()
 		b.Always, b.Conditional = false, false
-		setLabel(&b, nameLabel, Fact{Presence: Guaranteed, Values: []string{metric}})
+		b.set(nameLabel, Fact{Presence: Guaranteed, Values: []string{metric}})
 		for name, value := range static {
 			if value == "" {
-				setLabel(&b, name, Fact{Presence: Impossible})
+				b.set(name, Fact{Presence: Impossible})
 			} else {
-				setLabel(&b, name, Fact{Presence: Guaranteed, Values: []string{value}})
+				b.set(name, Fact{Presence: Guaranteed, Values: []string{value}})
 			}
 		}
 		for _, name := range open {
-			setLabel(&b, name, Fact{})
+			b.set(name, Fact{})
 		}
 		b.forget()
 		out = append(out, b)
@@ -197,9 +196,9 @@ func Recorded(metric string, e *Expr, static map[string]string, open []string, e
 // forget takes the causes away: they are nodes of another expression.
 func (b *Branch) forget() {
 	b.rest.Why = nil
-	for name, f := range b.labels {
+	for _, f := range slices.Clone(b.labels) {
 		f.Why = nil
-		b.set(name, f)
+		b.set(f.name, f.Fact)
 	}
 }
 

@@ -233,6 +233,8 @@ var flowTable = []struct{ expr, facts string }{
 	{`vector(0) > 1`, `empty`},
 	{`vector(2) > 1`, `closed noname always`},
 	{`rate(x_total[5m]) < 0`, `empty`},
+	{`rate((clamp_min(foo,0))[5m:1m]) < 0`, `empty`},
+	{`rate((limitk(2,clamp_min({__name__=~"foo|bar"},0)))[5m:1m]) < 0`, `open noname`},
 	{`hour() > 23`, `empty`},
 	{`hour() >= 0`, `closed noname always`},
 	{`abs(foo) < 0`, `empty`},

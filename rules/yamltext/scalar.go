@@ -97,6 +97,9 @@ func (doc *Doc) Scalar(n *yaml.Node) (source.Text, bool) {
 	if n.Style == 0 && n.Anchor == "" && strings.HasPrefix(doc.Value[start:], n.Value) && n.Value != "" {
 		return doc.Slice(start, start+len(n.Value)), true
 	}
+	if t, ok := doc.quoted(n, start); ok {
+		return t, true
+	}
 	d := decoder{Builder: source.NewBuilder(doc.Text), src: doc.Value, pos: start}
 	d.properties()
 	token := d.pos
@@ -115,6 +118,23 @@ func (doc *Doc) Scalar(n *yaml.Node) (source.Text, bool) {
 	b := source.NewBuilder(doc.Text)
 	b.Replace(start, end, n.Value)
 	return b.Text(), false
+}
+
+// quoted returns the text of a scalar that stands between its quotes as it is.
+func (doc *Doc) quoted(n *yaml.Node, start int) (source.Text, bool) {
+	quote := byte('"')
+	switch {
+	case n.Style == yaml.SingleQuotedStyle:
+		quote = '\''
+	case n.Style != yaml.DoubleQuotedStyle:
+		return source.Text{}, false
+	}
+	first, end := start+1, start+1+len(n.Value)
+	if n.Anchor != "" || n.Value == "" || end >= len(doc.Value) || doc.Value[start] != quote || doc.Value[end] != quote ||
+		doc.Value[first:end] != n.Value || strings.IndexByte(n.Value, quote) >= 0 || strings.IndexByte(n.Value, '\\') >= 0 {
+		return source.Text{}, false
+	}
+	return doc.Slice(first, end), true
 }
 
 // Span returns the source of a node: a scalar without its quotes, a collection
