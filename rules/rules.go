@@ -193,6 +193,18 @@ func (r *Rule) AllLabels() []Entry {
 	return all
 }
 
+// Alerts returns the alerts of the group that get its label of that name: those
+// that have none of their own.
+func (g *Group) Alerts(label string) iter.Seq[*Rule] {
+	return func(yield func(*Rule) bool) {
+		for _, r := range g.Rules {
+			if _, own := r.Label(label); r.IsAlert() && !own && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
 func find(entries []Entry, key string) (Entry, bool) {
 	for _, e := range entries {
 		if e.Key.Value == key {

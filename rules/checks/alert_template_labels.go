@@ -56,18 +56,40 @@ A template that only asks whether the label is there ({{ if $labels.cluster }}, 
 			"https://github.com/prometheus/prometheus/issues/2992",
 		},
 	},
-	Run: lint.With(alertTemplateLabels{}, checkAlertTemplateLabels),
+	Run: lint.With(alertTemplateLabels{}, checkAlertTemplateLabels).And(lint.With(alertTemplateLabels{}, checkAlertTemplateLabelsOfGroup)),
 })
 
 type alertTemplateLabels struct {
 	Dialect string `yaml:"dialect" shared:"dialect" doc:"What reads the rules: vmalert gives its templates the labels of the rule, too."`
 }
 
+func (o alertTemplateLabels) of(p *lint.Pass, r *rules.Rule) alertTemplateCase {
+	return alertTemplateCase{Pass: p, rule: r, merged: o.Dialect == "victoriametrics" || r.Group.File.Kind == rules.VMRule}
+}
+
+// checkAlertTemplateLabelsOfGroup looks at the labels of a group, which
+// Prometheus expands for each of its alerts. One of these is enough to tell.
+func checkAlertTemplateLabelsOfGroup(p *lint.Pass, g *rules.Group, o alertTemplateLabels) {
+	for _, e := range g.Labels {
+		if e.Template == nil {
+			continue
+		}
+		for r := range g.Alerts(e.Key.Value) {
+			if r.Expr == nil || r.Expr.Root == nil {
+				continue
+			}
+			if c := o.of(p, r); c.entry("group label", e) {
+				break
+			}
+		}
+	}
+}
+
 func checkAlertTemplateLabels(p *lint.Pass, r *rules.Rule, o alertTemplateLabels) {
 	if !r.IsAlert() || r.Expr == nil || r.Expr.Root == nil {
 		return
 	}
-	c := alertTemplateCase{Pass: p, rule: r, merged: o.Dialect == "victoriametrics" || r.Group.File.Kind == rules.VMRule}
+	c := o.of(p, r)
 	for _, e := range r.Labels {
 		c.entry("label", e)
 	}
@@ -83,19 +105,21 @@ type alertTemplateCase struct {
 	flow   *promql.Flow
 }
 
-func (c *alertTemplateCase) entry(what string, e rules.Entry) {
+// entry looks at a label or an annotation, and tells whether it was reported.
+func (c *alertTemplateCase) entry(what string, e rules.Entry) (reported bool) {
 	if e.Template == nil || !strings.Contains(e.Value.Value, "abels") && !strings.Contains(e.Value.Value, ".") {
-		return
+		return false
 	}
 	if c.flow == nil {
 		c.flow = rules.Analyse(c.Project).Flow(c.rule.Expr)
 	}
 	if len(c.flow.Branches) == 0 || e.Template.Simple && !c.simple(e.Value.Value) {
-		return
+		return false
 	}
 	for _, use := range alertTemplateUses(e.Template, func(label string) bool { return c.flow.Label(label).Presence == promql.Impossible }) {
-		c.report(what, e, use)
+		reported = c.report(what, e, use) || reported
 	}
+	return reported
 }
 
 var alertTemplateWord = regexp.MustCompile(`abels\.(\w+)`)
@@ -129,13 +153,13 @@ func (c *alertTemplateCase) sets(label string) string {
 	return ""
 }
 
-func (c *alertTemplateCase) report(what string, e rules.Entry, use alertTemplateUse) {
+func (c *alertTemplateCase) report(what string, e rules.Entry, use alertTemplateUse) bool {
 	fact := c.flow.Label(use.label)
 	setter := c.sets(use.label)
 	if fact.Presence != promql.Impossible || c.merged && (setter != "" || use.label == "alertgroup") {
-		return
+		return false
 	}
-	f := lint.Finding{Span: e.Template.At(use.node)}
+	f := lint.Finding{Span: e.Template.At(use.node), Object: c.rule.Object()}
 	subject := fmt.Sprintf("%s %s %q", c.rule.Object(), what, e.Key.Value)
 	effect := fmt.Sprintf("prints nothing for label %q", use.label)
 	if use.tested {
@@ -157,6 +181,7 @@ func (c *alertTemplateCase) report(what string, e rules.Entry, use alertTemplate
 		f.Message += alertTemplateAdvice(fact.Why, use.label)
 	}
 	c.Report(f)
+	return true
 }
 
 func alertTemplateSetter(setter, label string) string {

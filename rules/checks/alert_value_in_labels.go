@@ -70,14 +70,12 @@ func checkAlertValueInLabels(p *lint.Pass, r *rules.Rule) {
 // expands for each of its alerts.
 func checkGroupValueInLabels(p *lint.Pass, g *rules.Group) {
 	for _, e := range g.Labels {
-		if !e.Templated() {
+		if e.Template == nil {
 			continue
 		}
-		for _, r := range g.Rules {
-			if _, own := r.Label(e.Key.Value); r.IsAlert() && !own && !alertValueConstant(r.Expr) {
-				if t := promql.ParseTemplate(e.Value); t != nil {
-					alertValueReport(p, e, t, false, r.For.Value > 0)
-				}
+		for r := range g.Alerts(e.Key.Value) {
+			if !alertValueConstant(r.Expr) {
+				alertValueReport(p, e, e.Template, false, r.For.Value > 0)
 				break
 			}
 		}

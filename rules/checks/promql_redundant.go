@@ -35,7 +35,7 @@ var _ = add(lint.Check{
 		Since:   "v0.1.0",
 		Refs:    []string{"https://prometheus.io/docs/prometheus/latest/querying/operators/"},
 	},
-	Run: lint.On(checkPromqlRedundant).And(lint.On(checkPromqlRedundantBool)),
+	Run: lint.On(checkPromqlRedundant).And(lint.On(checkPromqlRedundantBool)).And(lint.On(checkPromqlRedundantOr)),
 })
 
 func checkPromqlRedundant(p *lint.Pass, e *promql.Expr) {
@@ -142,6 +142,55 @@ func checkPromqlRedundantBool(p *lint.Pass, r *rules.Rule) {
 		return
 	}
 	p.Reportf(r.Expr.Operator(inner), "%s asks for the 1 of %s by %s %s: without both the comparison is true of the same series, and $value is the value compared", r.Object(), promql.Outline(inner), outer.Op, promql.OutlineNumber(bound.Val))
+}
+
+// checkPromqlRedundantOr reports sides of "or" that never add anything. Those of
+// the condition of an alert are the matter of alert/never-fires.
+func checkPromqlRedundantOr(p *lint.Pass, r *rules.Rule) {
+	if r.Expr == nil || r.Expr.Root == nil {
+		return
+	}
+	r.Expr.Inspect(func(n parser.Node, path []parser.Node) {
+		or, ok := n.(*parser.BinaryExpr)
+		if !ok || or.Op != parser.LOR {
+			return
+		}
+		parts := rules.Analyse(p.Project).Parts(r.Expr)
+		whole := parts.Flow(or)
+		if len(whole.Branches) == 0 {
+			return
+		}
+		condition := r.IsAlert() && !slices.ContainsFunc(path, promqlRedundantInside)
+		for i, side := range []parser.Expr{or.LHS, or.RHS} {
+			name := []string{"left", "right"}[i]
+			if dead := whole.Dead; i == 1 && slices.ContainsFunc(dead, func(d promql.Dead) bool { return d.Node == or.RHS && d.Cause == promql.Hidden }) {
+				p.Reportf(r.Expr.At(side), "%s has a right side of \"or\" that never adds anything, since the left side is always there with the same labels: leave it out", r.Object())
+				return
+			}
+			flow := parts.Flow(side)
+			if len(flow.Branches) > 0 || condition {
+				continue
+			}
+			for _, d := range flow.Dead {
+				if because := deadCause(r.Expr, d); because != "" {
+					p.Reportf(r.Expr.At(d.Node), "%s has a %s side of \"or\" that never adds anything: %s", r.Object(), name, because)
+					return
+				}
+			}
+		}
+	})
+}
+
+// promqlRedundantInside reports whether what is inside of n is no side of an
+// "or" of the whole.
+func promqlRedundantInside(n parser.Node) bool {
+	switch n := n.(type) {
+	case *parser.ParenExpr:
+		return false
+	case *parser.BinaryExpr:
+		return n.Op != parser.LOR
+	}
+	return true
 }
 
 // promqlCompares reports whether a comparison of two numbers is true.

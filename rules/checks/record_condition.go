@@ -19,6 +19,8 @@ var _ = add(lint.Check{
 		Title: "recording rule that records nothing while a comparison is false",
 		Why: `A comparison without bool is a filter: while it is false the series is dropped, and what is recorded has a gap. Averages and rates over it leave out the very times when all was well, and who reads it can't tell "false" from "not recorded". With bool the result is 1 or 0.
 
+A condition that no value ever satisfies, so that nothing is recorded at all, is an error.
+
 Only a comparison that decides what is recorded is looked at, the outermost operation. Those inside an aggregation select what is counted, and a comparison with 0 keeps a quotient from dividing by it.`,
 		Bad: `groups:
 - name: queue
@@ -43,6 +45,12 @@ func checkRecordCondition(p *lint.Pass, r *rules.Rule) {
 	if !r.IsRecord() || r.Expr == nil || r.Expr.Root == nil {
 		return
 	}
+	if flow := rules.Analyse(p.Project).Flow(r.Expr); len(flow.Branches) == 0 {
+		if !r.Expr.Constant() { // where it is meant so
+			recordConditionNever(p, r, flow.Dead)
+		}
+		return
+	}
 	n, ok := promql.Unwrap(r.Expr.Root).(*parser.BinaryExpr)
 	if !ok || !n.Op.IsComparisonOperator() || n.ReturnBool || recordConditionZero(n) {
 		return
@@ -57,6 +65,16 @@ func checkRecordCondition(p *lint.Pass, r *rules.Rule) {
 		}
 	}
 	p.Report(f)
+}
+
+// recordConditionNever reports the condition by which nothing is ever recorded.
+func recordConditionNever(p *lint.Pass, r *rules.Rule, dead []promql.Dead) {
+	for _, d := range dead {
+		if because := deadCause(r.Expr, d); because != "" {
+			p.Report(lint.Finding{Span: r.Expr.At(d.Node), Severity: lint.Error, Message: fmt.Sprintf("%s never records anything: %s", r.Object(), because)})
+			return
+		}
+	}
 }
 
 // recordConditionZero reports whether n leaves out zeros, as what divides by

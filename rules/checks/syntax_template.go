@@ -52,7 +52,7 @@ Braces that another renderer was to remove (Helm's {{ "{{" }}) print as braces i
 		Since:   "v0.1.0",
 		Refs:    []string{"https://prometheus.io/docs/prometheus/latest/configuration/template_reference/"},
 	},
-	Run: lint.With(syntaxTemplate{Dialect: "prometheus"}, checkSyntaxTemplate),
+	Run: lint.With(syntaxTemplate{Dialect: "prometheus"}, checkSyntaxTemplate).And(lint.With(syntaxTemplate{Dialect: "prometheus"}, checkSyntaxTemplateOfGroup)),
 })
 
 type syntaxTemplate struct {
@@ -66,19 +66,36 @@ func checkSyntaxTemplate(p *lint.Pass, r *rules.Rule, o syntaxTemplate) {
 		return
 	}
 	for _, e := range r.Labels {
-		syntaxTemplateEntry(p, r, "label", e)
-		syntaxTemplateQueries(p, r, "label", e, o)
+		syntaxTemplateEntry(p, "label", e)
+		o.queries(p, r.Group, "label", e)
 	}
 	for _, e := range r.Annotations {
-		syntaxTemplateEntry(p, r, "annotation", e)
-		syntaxTemplateQueries(p, r, "annotation", e, o)
+		syntaxTemplateEntry(p, "annotation", e)
+		o.queries(p, r.Group, "annotation", e)
 	}
 }
 
-// syntaxTemplateQueries reports the queries of a template that do not parse: the
+// checkSyntaxTemplateOfGroup looks at the labels of a group, which Prometheus
+// expands for each of its alerts. It does not look at them when it loads the
+// file, so that what does not parse fails later.
+func checkSyntaxTemplateOfGroup(p *lint.Pass, g *rules.Group, o syntaxTemplate) {
+	for _, e := range g.Labels {
+		for range g.Alerts(e.Key.Value) {
+			if e.Template != nil && e.Template.Err != nil {
+				p.Reportf(e.Template.Err.Span, "%s label %q fails when an alert of the group fires, and becomes the error: %s%s", p.Object(), e.Key.Value, e.Template.Err.Message, syntaxTemplateHint(e.Template.Err.Message))
+			} else {
+				syntaxTemplateEntry(p, "label", e)
+				o.queries(p, g, "label", e)
+			}
+			break
+		}
+	}
+}
+
+// queries reports the queries of a template that do not parse: the
 // alert then carries the error in place of the text.
-func syntaxTemplateQueries(p *lint.Pass, r *rules.Rule, what string, e rules.Entry, o syntaxTemplate) {
-	if e.Template == nil || o.Dialect == "victoriametrics" || r.Group.File.Kind == rules.VMRule {
+func (o syntaxTemplate) queries(p *lint.Pass, g *rules.Group, what string, e rules.Entry) {
+	if e.Template == nil || o.Dialect == "victoriametrics" || g.File.Kind == rules.VMRule {
 		return
 	}
 	for _, q := range e.Template.Queries() {
@@ -86,13 +103,13 @@ func syntaxTemplateQueries(p *lint.Pass, r *rules.Rule, what string, e rules.Ent
 			continue
 		}
 		for _, err := range q.Errors {
-			p.Reportf(err.Span, "%s %s %q fails when the alert fires: its query does not parse: %s", r.Object(), what, e.Key.Value, err.Message)
+			p.Reportf(err.Span, "%s %s %q fails when the alert fires: its query does not parse: %s", p.Object(), what, e.Key.Value, err.Message)
 		}
 	}
 }
 
-func syntaxTemplateEntry(p *lint.Pass, r *rules.Rule, what string, e rules.Entry) {
-	subject := func() string { return fmt.Sprintf("%s %s %q", r.Object(), what, e.Key.Value) }
+func syntaxTemplateEntry(p *lint.Pass, what string, e rules.Entry) {
+	subject := func() string { return fmt.Sprintf("%s %s %q", p.Object(), what, e.Key.Value) }
 	t := e.Template
 	switch {
 	case t == nil || t.Simple:

@@ -115,6 +115,7 @@ const (
 	MissingBuckets               // a quantile of classic buckets without le
 	NeverAbsent                  // absent of what is always there
 	NothingLeft                  // "unless" takes away all
+	Hidden                       // the left side of "or" is there in any case
 )
 
 // Dead is a part of an expression that never gives anything.

@@ -95,15 +95,20 @@ func (a *analysis) withScalar(f *Flow, n *parser.BinaryExpr, vector *Flow, numbe
 func (a *analysis) or(f *Flow, n *parser.BinaryExpr, left, right *Flow) {
 	f.Branches = slices.Clone(left.Branches)
 	m := n.VectorMatching
+	hides := false
 	for _, r := range right.Branches {
 		// A series of the right is left out if one of the left has the same
 		// matching labels; that is sure where neither has any.
 		hidden := slices.ContainsFunc(left.Branches, func(l Branch) bool {
 			return l.Always && (m.On && len(m.MatchingLabels) == 0 || l.Unlabelled() && r.Unlabelled())
 		})
+		hides = hides || hidden
 		if !hidden {
 			f.Branches = append(f.Branches, r)
 		}
+	}
+	if hides && len(f.Branches) == len(left.Branches) {
+		f.Dead = append(f.Dead, Dead{Node: n.RHS, Cause: Hidden})
 	}
 }
 
