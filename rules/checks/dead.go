@@ -66,6 +66,13 @@ func deadComparison(e *promql.Expr, n *parser.BinaryExpr, d promql.Dead) string 
 			advice = "; mend the bound, or what its recording rule leaves out"
 		}
 	}
+	if bound, ok := d.Bound.Point(); ok && d.Kind == promql.Share && bound > 1 {
+		advice = "; mend the bound"
+		if v, ok := promql.Unwrap(number).(*parser.NumberLiteral); ok {
+			advice = fmt.Sprintf("; write %s, or multiply the share by 100", promql.OutlineNumber(v.Val/100))
+		}
+		return fmt.Sprintf("the value is a share, which is 1 at most, so that %s is never true%s", comparison, advice)
+	}
 	if !d.Value.Known() {
 		return fmt.Sprintf("%s is never true", comparison)
 	}

@@ -32,6 +32,7 @@ type Fact struct {
 // more branches than one.
 type Branch struct {
 	Value Interval
+	Kind  Kind
 	// Always says that the branch has a result whatever data there is.
 	Always bool
 	// Conditional says that something on the way may leave series out: a
@@ -128,6 +129,7 @@ type Dead struct {
 	Why   parser.Node
 	Left  bool
 	Value Interval // for FalseComparison, the values compared
+	Kind  Kind     // and what they stand for
 	Bound Interval
 }
 
@@ -266,7 +268,7 @@ func (a *analysis) node(n parser.Expr) *Flow {
 			b = b.clone()
 			if n.Op == parser.SUB {
 				dropName(&b, n)
-				b.Value = b.Value.negate()
+				b.Value, b.Kind = b.Value.negate(), Unspecified
 			}
 			f.Branches = append(f.Branches, b)
 		}
@@ -347,6 +349,9 @@ func merge(a, b Branch) Branch {
 		Value:       a.Value.union(b.Value),
 		Always:      a.Always || b.Always,
 		Conditional: a.Conditional && b.Conditional,
+	}
+	if a.Kind == b.Kind {
+		out.Kind = a.Kind
 	}
 	for _, name := range names(&a, &b, nil) {
 		out.set(name, either(a.Label(name), b.Label(name)))

@@ -4,6 +4,7 @@ package promql
 
 import (
 	"math"
+	"slices"
 
 	"github.com/prometheus/prometheus/promql/parser"
 )
@@ -40,11 +41,18 @@ func (a *analysis) aggregate(f *Flow, n *parser.AggregateExpr) {
 	for _, b := range inner.Branches {
 		out := group(b, n)
 		out.Value = aggregated(n, param, values)
+		if out.Kind = aggregatedKind(n, b.Kind); len(inner.Branches) > 1 && n.Op != parser.COUNT && n.Op != parser.GROUP && !sameKind(inner.Branches) {
+			out.Kind = Unspecified
+		}
 		if n.Op == parser.COUNT_VALUES {
 			countValues(&out, n)
 		}
 		f.Branches = append(f.Branches, out)
 	}
+}
+
+func sameKind(branches []Branch) bool {
+	return !slices.ContainsFunc(branches, func(b Branch) bool { return b.Kind != branches[0].Kind })
 }
 
 // group returns the labels that an aggregation leaves.

@@ -69,7 +69,7 @@ func (a *analysis) withScalar(f *Flow, n *parser.BinaryExpr, vector *Flow, numbe
 			b.Always = b.Always && before.holds(op, number)
 			b.Value = before.narrow(op, number)
 			if b.Value.empty() {
-				f.Dead = append(f.Dead, Dead{Node: n, Cause: FalseComparison, Value: before, Bound: number})
+				f.Dead = append(f.Dead, Dead{Node: n, Cause: FalseComparison, Value: before, Kind: b.Kind, Bound: number})
 				continue
 			}
 			b.Conditional = b.Conditional || !before.holds(op, number)
@@ -79,9 +79,10 @@ func (a *analysis) withScalar(f *Flow, n *parser.BinaryExpr, vector *Flow, numbe
 			if op != n.Op {
 				l, r = number, b.Value
 			}
-			b.Value = result(n, l, r)
+			b.Value, b.Kind = result(n, l, r), Boolean
 		default:
 			dropName(&b, n)
+			b.Kind = scaledKind(n, b.Kind, number)
 			if n.LHS.Type() == parser.ValueTypeScalar {
 				b.Value = number.calculate(n.Op, b.Value)
 			} else {
@@ -152,14 +153,14 @@ func (a *analysis) join(f *Flow, n *parser.BinaryExpr, left, right *Flow) {
 			case n.Op == parser.LAND:
 				b.Value = a.andValue(n, l)
 				if b.Value.empty() {
-					dead = append(dead, Dead{Node: n, Cause: FalseComparison, Value: before, Bound: r.Value})
+					dead = append(dead, Dead{Node: n, Cause: FalseComparison, Value: before, Kind: l.Kind, Bound: r.Value})
 					continue
 				}
 				b.Conditional = true
 			case n.Op.IsComparisonOperator() && !n.ReturnBool:
-				b.Value = before.narrow(n.Op, r.Value)
+				b.Value, b.Kind = before.narrow(n.Op, r.Value), l.Kind
 				if b.Value.empty() {
-					dead = append(dead, Dead{Node: n, Cause: FalseComparison, Value: before, Bound: r.Value})
+					dead = append(dead, Dead{Node: n, Cause: FalseComparison, Value: before, Kind: l.Kind, Bound: r.Value})
 					continue
 				}
 				b.Conditional = true
@@ -169,7 +170,21 @@ func (a *analysis) join(f *Flow, n *parser.BinaryExpr, left, right *Flow) {
 				if included(n, nameLabel) {
 					b.set(nameLabel, one(n, &l, &r).Label(nameLabel))
 				}
-				b.Value = result(n, l.Value, r.Value)
+				b.Value, b.Kind = result(n, l.Value, r.Value), Unspecified
+				switch {
+				case n.Op.IsComparisonOperator():
+					b.Kind = Boolean
+				case isShare(n):
+					b.Kind = Share
+					// Rates of what is no counter may be negative.
+					if l.Value.Low >= 0 && r.Value.Low >= 0 {
+						b.Value = Interval{Low: 0, High: whole, NaN: true}
+					}
+				case n.Op == parser.ADD && l.Kind == r.Kind && (l.Kind == PerSecond || l.Kind == Count):
+					b.Kind = l.Kind
+				case n.Op == parser.ADD && (l.Kind == Counter || l.Kind == CounterSum) && (r.Kind == Counter || r.Kind == CounterSum):
+					b.Kind = CounterSum
+				}
 			}
 			f.Branches = append(f.Branches, b)
 		}
@@ -189,8 +204,8 @@ func (a *analysis) andValue(n *parser.BinaryExpr, l Branch) Interval {
 		return l.Value
 	}
 	right, bounds, ok := compared(n.RHS)
-	if !ok || normal(left) != normal(right) {
-		return l.Value
+	if !ok || normal(left) != normal(right) || unnamed(left) {
+		return l.Value // the series of two metrics may match
 	}
 	for _, c := range bounds {
 		l.Value = l.Value.narrow(c.op, c.bound)

@@ -27,10 +27,16 @@ func (a *analysis) call(f *Flow, n *parser.Call) {
 		f.Branches = append(f.room(), none(anything(), n))
 		return
 	case "vector":
-		f.Branches = append(f.room(), none(valueOf(args[0]), n))
+		b := none(valueOf(args[0]), n)
+		if len(args[0].Branches) == 1 {
+			b.Kind = args[0].Branches[0].Kind
+		}
+		f.Branches = append(f.room(), b)
 		return
 	case "time":
-		f.Branches = append(f.room(), none(atLeast(0), n))
+		b := none(atLeast(0), n)
+		b.Kind = Timestamp
+		f.Branches = append(f.room(), b)
 		return
 	case "pi":
 		f.Branches = append(f.room(), none(point(math.Pi), n))
@@ -57,7 +63,7 @@ func (a *analysis) call(f *Flow, n *parser.Call) {
 			if s, ok := literal(n.Args[1]); ok {
 				b.set(s, Fact{Presence: Guaranteed})
 			}
-			b.Value, b.Always = anything(), false
+			b.Value, b.Kind, b.Always = anything(), Unspecified, false
 		})
 		return
 	}
@@ -70,7 +76,7 @@ func (a *analysis) call(f *Flow, n *parser.Call) {
 	}
 	f.each(args[vector], func(b *Branch) {
 		dropName(b, n)
-		b.Value = called(n, args, b.Value)
+		b.Value, b.Kind = called(n, args, b.Value), calledKind(n.Func.Name, b.Kind)
 		// A range holds samples, and a function may still give nothing of them;
 		// those of one value each always give one.
 		if n.Args[vector].Type() == parser.ValueTypeMatrix || strings.HasPrefix(n.Func.Name, "histogram_") || n.Func.Name == "start_timestamp" {
@@ -116,7 +122,7 @@ func (a *analysis) absent(f *Flow, n *parser.Call, inner *Flow) {
 	}
 	b := none(point(1), n)
 	b.Always = len(inner.Branches) == 0
-	b.Conditional = true
+	b.Conditional, b.Kind = true, Boolean
 	certain, possible := AbsentLabels(n)
 	for name, value := range certain {
 		b.set(name, Fact{Presence: Guaranteed, Values: []string{value}})
@@ -185,7 +191,7 @@ func (a *analysis) buckets(f *Flow, n *parser.Call, inner *Flow) {
 		dropName(&b, n)
 		removed(&b, labels.BucketLabel, n)
 		b.Always = false
-		b.Value = anything()
+		b.Value, b.Kind = anything(), Unspecified
 		f.Branches = append(f.Branches, b)
 	}
 }
@@ -454,7 +460,6 @@ func called(n *parser.Call, args []*Flow, v Interval) Interval {
 		return positive(false)
 	case "rate", "increase", "irate":
 		if v.Low >= 0 {
-			// Of infinite values a difference is not a number; counters have none.
 			m, ok := n.Args[0].(*parser.MatrixSelector)
 			if ok {
 				v, isSelector := m.VectorSelector.(*parser.VectorSelector)
@@ -462,7 +467,10 @@ func called(n *parser.Call, args []*Flow, v Interval) Interval {
 			} else if unnamed(n.Args[0]) {
 				break
 			}
-			return positive(!ok)
+			// Where values may be infinite, so may a fall be; counters are not.
+			if ok || !math.IsInf(v.High, 1) {
+				return positive(!ok)
+			}
 		}
 	case "min_over_time", "max_over_time":
 		return v

@@ -127,7 +127,7 @@ func matchLabel(matchers []*labels.Matcher, name string) (f Fact, ok bool) {
 
 // stored returns what is known of the series of a metric.
 func (a *analysis) stored(metric string) []Branch {
-	raw := Branch{Value: metricValues(metric), labels: make(facts, 0, 4+len(a.env.TargetLabels)), owned: true}
+	raw := Branch{Value: metricValues(metric), Kind: metricKind(metric), labels: make(facts, 0, 4+len(a.env.TargetLabels)), owned: true}
 	if metric == "" {
 		raw.put(nameLabel, Fact{Presence: Guaranteed})
 		return []Branch{raw}

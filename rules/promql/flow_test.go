@@ -233,8 +233,18 @@ var flowTable = []struct{ expr, facts string }{
 	{`vector(0) > 1`, `empty`},
 	{`vector(2) > 1`, `closed noname always`},
 	{`rate(x_total[5m]) < 0`, `empty`},
-	{`rate((clamp_min(foo,0))[5m:1m]) < 0`, `empty`},
-	{`rate((limitk(2,clamp_min({__name__=~"foo|bar"},0)))[5m:1m]) < 0`, `open noname`},
+	{`{__name__=~"foo|bar"} == -1 and {__name__=~"foo|bar"} > 0`, `open name`},
+	{`sum(rate(x_total{a="1"}[5m])) / sum(rate(x_total[5m])) > 5`, `empty`},
+	{`sum by (a)(rate(x_total{a="1"}[5m])) / on (a) sum by (a)(rate(x_total[5m])) > 1.5`, `empty`},
+	{`count(foo{a="1"}) / count(foo) > 1.5`, `empty`},
+	{`sum(foo{a="1"}) / sum(foo) > 5`, `closed noname`},
+	{`sum(rate(x_total{a="1"}[5m])) / sum(rate(x_total[10m])) > 5`, `closed noname`},
+	{`sum(rate(x_total{a="1"}[5m])) / sum(rate(x_total{b="1"}[5m])) > 5`, `closed noname`},
+	{`sum(rate(x_total{a="1"}[5m] offset 5m)) / sum(rate(x_total[5m])) > 5`, `closed noname`},
+	{`sum by (a)(rate(x_total[5m])) / on () group_left () sum(rate(x_total[5m])) > 5`, `P a closed noname`},
+	{`rate((clamp_min(foo,0))[5m:1m]) < 0`, `open noname`},
+	{`rate((foo > bool 0)[5m:1m]) < 0`, `empty`},
+	{`rate((limitk(2,{__name__=~"foo|bar"} > bool 0))[5m:1m]) < 0`, `open noname`},
 	{`hour() > 23`, `empty`},
 	{`hour() >= 0`, `closed noname always`},
 	{`abs(foo) < 0`, `empty`},
@@ -360,6 +370,9 @@ func disagrees(b *Branch, s promql.Sample) string {
 			reason = fmt.Sprintf("%s is one of %q", l.Name, fact.Values)
 		}
 	})
+	if reason == "" && s.H == nil && b.Kind == Boolean && s.F != 0 && s.F != 1 {
+		reason = "the value is 0 or 1"
+	}
 	if reason == "" && s.H == nil && !b.Value.Contains(s.F) {
 		reason = fmt.Sprintf("the value is %s (%+v)", b.Value, b.Value)
 	}
@@ -523,6 +536,22 @@ func (g generator) selector() string {
 	return name + "{" + strings.Join(ms, ",") + "}"
 }
 
+// share returns a quotient of what some series and what all of them count.
+func (g generator) share() string {
+	all := g.selector()
+	some := strings.Replace(all, "{", "{"+g.pick(`a="1",`, `b!="",`, `job=~"1|2",`), 1)
+	if g.IntN(3) == 0 {
+		some, all = "count"+" ("+some+")", "count"+" ("+all+")"
+	} else {
+		call := g.pick("rate", "increase")
+		window := g.pick("[5m]", "[2m]", "[10m]")
+		some, all = "sum ("+call+"("+some+window+"))", "sum ("+call+"("+all+window+"))"
+	}
+	by := g.pick("", "by ("+g.labels()+")", "without ("+g.labels()+")")
+	with := func(s string) string { return strings.Replace(s, " (", " "+by+" (", 1) }
+	return "(" + with(some) + " / " + with(all) + ")"
+}
+
 func (g generator) number() string { return g.pick("0", "1", "2", "-1", "0.5", "5", "100") }
 
 func (g generator) rangeOf(depth int) string {
@@ -560,6 +589,9 @@ func (g generator) vector(depth int) string {
 	case 12:
 		return g.pick("absent("+next()+")", "absent_over_time("+g.rangeOf(depth)+")")
 	case 13:
+		if g.IntN(2) == 0 {
+			return g.share()
+		}
 		return g.pick("vector("+g.number()+")", "vector(scalar("+next()+"))", "-("+next()+")", "hour()")
 	case 14, 15:
 		cmp := g.pick(">", "<", ">=", "<=", "==", "!=")

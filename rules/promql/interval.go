@@ -29,6 +29,10 @@ func point(v float64) Interval {
 
 func between(low, high float64) Interval { return Interval{Low: low, High: high} }
 
+// whole is the most that a part of a whole can be, given that two sums of the
+// same numbers may differ in their last digits.
+const whole = 1 + 1e-9
+
 // atLeast returns the numbers from low on.
 func atLeast(low float64) Interval { return Interval{Low: low, High: math.Inf(1)} }
 
@@ -54,13 +58,27 @@ func (i Interval) empty() bool {
 
 // String says in words which values there are.
 func (i Interval) String() string {
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	number := func(v float64) string {
+		if v == whole {
+			v = 1
+		}
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
 	low, high := !math.IsInf(i.Low, -1), !math.IsInf(i.High, 1)
 	switch {
 	case low && high && i.Low == i.High:
 		return number(i.Low)
-	case low && high:
+	case low && high && !i.LowOpen && !i.HighOpen:
 		return fmt.Sprintf("between %s and %s", number(i.Low), number(i.High))
+	case low && high:
+		from, to := "at least ", "at most "
+		if i.LowOpen {
+			from = "more than "
+		}
+		if i.HighOpen {
+			to = "less than "
+		}
+		return from + number(i.Low) + " and " + to + number(i.High)
 	case low && i.LowOpen:
 		return "more than " + number(i.Low)
 	case low:
