@@ -521,11 +521,16 @@ func (d *objectDecoder) rule(n *yaml.Node, g *Group, fields fieldSet) *Rule {
 	for i := range entries {
 		e := &entries[i]
 		r.span = r.span.Union(d.text(e.key).All())
-		if !slices.Contains(fields.rule, e.key.Value) {
-			d.unknown(e.key, "rule", fields.rule)
-			continue
+		name := e.key.Value
+		if !slices.Contains(fields.rule, name) {
+			// What is meant is read as such, so that what it lacks is told in the
+			// same run and what it has is not missed.
+			name = d.unknown(e.key, "rule", fields.rule)
+			if name != "labels" && (name != "annotations" || r.Record.Value != "") || field(n, name) != nil {
+				continue
+			}
 		}
-		switch e.key.Value {
+		switch name {
 		case "alert", "record":
 			d.scalar(*e)
 		case "expr":
@@ -842,26 +847,27 @@ func durationHint(s string) string {
 }
 
 // unknown reports a field that the API does not have.
-func (d *objectDecoder) unknown(key *yaml.Node, where string, known []string) {
+func (d *objectDecoder) unknown(key *yaml.Node, where string, known []string) (meant string) {
 	t := d.text(key)
 	at := d.place(key, d.start(key))
 	if dialect, ok := dialectFields[key.Value]; ok {
 		p := d.schema(at, "unknown field %q: only %s knows it; set `dialect: %s` if these rules are for it", key.Value, dialect.name, dialect.option)
 		p.Dialects = []string{dialect.option}
-		return
+		return ""
 	}
 	if key.Kind != yaml.ScalarNode {
 		d.schema(d.doc.Span(key), "a field name of the %s must be text, not %s", where, kindOf(key))
-		return
+		return ""
 	}
 	if name, ok := near.Name(key.Value, known); ok {
 		p := d.schema(at, "unknown field %q in the %s; did you mean %q?", key.Value, where, name)
 		if s, exact := t.Exact(0, len(t.Value)); exact {
 			p.Fixes = []lint.Fix{lint.Replace(s, name, "rename the field to "+name, false)}
 		}
-		return
+		return name
 	}
 	d.schema(at, "unknown field %q in the %s; it has %s", key.Value, where, strings.Join(known, ", "))
+	return ""
 }
 
 // An entry of a mapping, its value with aliases followed.
