@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
@@ -171,6 +172,38 @@ func (c *promqlCost) report(span source.Span, severity lint.Severity, format str
 		Message: c.r.Object().String() + " expression may cause high cardinality: " + fmt.Sprintf(format, args...)})
 }
 
+// promqlLogFiles says of files whether their expressions are of LogQL.
+type promqlLogFiles struct{ sync.Map }
+
+// promqlOfLogs reports whether the rules of a file are for a server of logs: its
+// language looks like PromQL where no pipe is used, but has no metrics to name,
+// and reads ranges only.
+func promqlOfLogs(p *lint.Pass, f *rules.File) bool {
+	known := lint.Derive(p.Project, func(*lint.Project) *promqlLogFiles { return &promqlLogFiles{} })
+	if logs, ok := known.Load(f); ok {
+		return logs.(bool)
+	}
+	logs := true
+	for _, g := range f.Groups {
+		for _, r := range g.Rules {
+			if r.Expr == nil {
+				continue
+			}
+			r.Expr.Inspect(func(n parser.Node, path []parser.Node) {
+				if v, ok := n.(*parser.VectorSelector); ok {
+					ranged := false
+					if len(path) > 0 {
+						_, ranged = path[len(path)-1].(*parser.MatrixSelector)
+					}
+					logs = logs && ranged && !slices.ContainsFunc(v.LabelMatchers, promqlNames)
+				}
+			})
+		}
+	}
+	known.Store(f, logs)
+	return logs
+}
+
 // selector reports a selector that does not say which metrics it is about.
 func (c *promqlCost) selector(n parser.Node, path []parser.Node) {
 	v, ok := n.(*parser.VectorSelector)
@@ -189,6 +222,9 @@ func (c *promqlCost) selector(n parser.Node, path []parser.Node) {
 				severity = lint.Info
 			}
 		}
+	}
+	if promqlOfLogs(c.p, c.r.Group.File) {
+		return
 	}
 	what := "all series of the server"
 	if slices.ContainsFunc(v.LabelMatchers, func(m *labels.Matcher) bool { return m.Name != model.MetricNameLabel && promqlNarrows(m) }) {
