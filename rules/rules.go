@@ -32,7 +32,7 @@ type Document struct {
 func (d *Document) Source() *source.File { return d.src }
 
 // Nodes yields the problems and then each file, its groups, their rules and
-// the expressions of these.
+// the expressions of these, those in their templates included.
 func (d *Document) Nodes() iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for _, p := range d.Problems {
@@ -51,6 +51,11 @@ func (d *Document) Nodes() iter.Seq[any] {
 				for _, r := range g.Rules {
 					if !yield(r) || r.Expr != nil && !yield(r.Expr) {
 						return
+					}
+					for e := range r.queries() {
+						if !yield(e) {
+							return
+						}
 					}
 				}
 			}
@@ -177,6 +182,25 @@ func (r *Rule) Label(name string) (Entry, bool) { return find(r.Labels, name) }
 
 // Annotation returns the annotation of that name.
 func (r *Rule) Annotation(name string) (Entry, bool) { return find(r.Annotations, name) }
+
+// queries returns the expressions that the templates of an alert ask for and
+// that are written out in full.
+func (r *Rule) queries() iter.Seq[*promql.Expr] {
+	return func(yield func(*promql.Expr) bool) {
+		for _, entries := range [...][]Entry{r.Labels, r.Annotations} {
+			for _, e := range entries {
+				if e.Template == nil || e.Template.Simple {
+					continue
+				}
+				for _, q := range e.Template.Queries() {
+					if q.Root != nil && len(q.Errors) == 0 && !q.Filled && !yield(q) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
 
 // AllLabels returns the labels that Prometheus adds to what the rule returns:
 // those of the rule, and those of its group that the rule does not set.

@@ -48,6 +48,8 @@ type Expr struct {
 	// Placeholder is where the expression still has a placeholder (${NAME}) that
 	// another program is to fill in, so that nothing can be said of it.
 	Placeholder source.Span
+	// Filled says that some words stand for what a template prints there.
+	Filled bool
 }
 
 // An Error is a reason why Prometheus refuses an expression.

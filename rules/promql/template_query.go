@@ -90,6 +90,7 @@ func (t *Template) queryOf(c *parse.CommandNode) *Expr {
 	if e.Root == nil && verb.MatchString(text.Value) {
 		return nil // the verb may print more than one word
 	}
+	e.Filled = verb.MatchString(text.Value)
 	return e
 }
 
