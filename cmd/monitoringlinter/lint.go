@@ -94,6 +94,9 @@ func (f *lintFlags) check() (s severities, reports []reportFile, err error) {
 	if s.show, err = lint.ParseSeverity(f.show); err != nil {
 		errs = append(errs, fmt.Errorf("--show: %w", err))
 	}
+	if !f.set.Changed("show") && s.failOn != lint.Unset {
+		s.show = min(s.show, s.failOn) // what fails the run is to be seen
+	}
 	if report.Formats[f.format] == nil {
 		errs = append(errs, fmt.Errorf("--format: %q is none of %s", f.format, strings.Join(formatNames(), ", ")))
 	}
@@ -108,6 +111,8 @@ func (f *lintFlags) check() (s severities, reports []reportFile, err error) {
 		switch {
 		case !ok || path == "":
 			errs = append(errs, fmt.Errorf("--report: %q is not FORMAT=PATH, as in sarif=results.sarif", r))
+		case path == "-":
+			errs = append(errs, fmt.Errorf("--report: standard output takes one report, that of --format"))
 		case report.Formats[format] == nil:
 			errs = append(errs, fmt.Errorf("--report: format %q is none of %s", format, strings.Join(formatNames(), ", ")))
 		}
@@ -164,6 +169,7 @@ func lintCommand(ctx context.Context, std stdio, args []string) int {
 		Checks:   allChecks,
 		Notices:  slices.Concat(notices(found), nothingIn(unknown), skipped(project, inputs, findings, severities.show)),
 		Version:  version(),
+		Failed:   status == exitFailure,
 	}
 	r.Summary = report.Summarize(findings, project.Count(), time.Since(start))
 	terminal := f.color == "always" || f.color == "auto" && isTerminal(std.out)

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
+	"github.com/monitoringlinter/monitoringlinter/lint/report"
 	"github.com/monitoringlinter/monitoringlinter/rules"
 	"github.com/monitoringlinter/monitoringlinter/rules/checks"
 )
@@ -52,7 +53,11 @@ type stdio struct {
 
 // fail says why the work could not be done.
 func (s stdio) fail(format string, args ...any) int {
-	fmt.Fprintf(s.err, "monitoringlinter: "+format+"\n", args...)
+	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
+	for i := range lines {
+		lines[i] = report.Visible(lines[i])
+	}
+	fmt.Fprintf(s.err, "monitoringlinter: %s\n", strings.Join(lines, "\n"))
 	return exitFailure
 }
 

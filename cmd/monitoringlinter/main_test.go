@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"flag"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -194,4 +195,17 @@ func TestREADME(t *testing.T) {
 		return
 	}
 	t.Errorf("README shows other output than the commands print; run make update (-README +printed):\n%s", cmp.Diff(string(data), text))
+}
+
+// TestArgumentsDoNotForgeOutput: names of files come from strangers, too.
+func TestArgumentsDoNotForgeOutput(t *testing.T) {
+	for _, args := range [][]string{{"\x1b[31mred.yaml"}, {"--format", "\x1b[2J"}, {"explain", "\x1b[2J\u202e"}, {"new", "\x1b[2J"}} {
+		var errs strings.Builder
+		if status := command(t.Context(), stdio{in: strings.NewReader(""), out: io.Discard, err: &errs}, args); status != exitFailure {
+			t.Errorf("%q: exit status %d", args, status)
+		}
+		if strings.ContainsAny(errs.String(), "\x1b\u202e") {
+			t.Errorf("%q prints %q", args, errs.String())
+		}
+	}
 }

@@ -37,8 +37,9 @@ var ErrTooLarge = fmt.Errorf("the file is larger than %d MiB", MaxSize>>20)
 
 // Options say how files are found.
 type Options struct {
-	// Excluded says of a file or folder below one that is named, or matched by a
-	// glob, that it is left out. Paths are as findings show them; nil excludes none.
+	// Excluded says of a file or folder that it is left out, even if it is named:
+	// hooks name every file that changed. Paths are as findings show them; nil
+	// excludes none.
 	Excluded  func(path string) bool
 	Stdin     io.Reader
 	StdinName string // what findings on standard input show for a path; "" is <stdin>
@@ -134,13 +135,17 @@ func (f *finder) file(arg string) error {
 		return describe(arg, err)
 	}
 	file.Close()
+	if f.excluded(clean(arg)) {
+		f.notices = append(f.notices, Notice{clean(arg), "excluded by the configuration, not read"})
+		return nil
+	}
 	f.add(resolve(arg), lint.Input{Path: clean(arg), Named: true, Read: func() ([]byte, error) { return read(arg) }})
 	return nil
 }
 
 func (f *finder) folder(arg string) error {
 	root := clean(arg)
-	if root != "." && f.Excluded(root) {
+	if root != "." && f.excluded(root) {
 		f.notices = append(f.notices, Notice{root, "excluded by the configuration, not read"})
 		return nil
 	}
@@ -148,6 +153,16 @@ func (f *finder) folder(arg string) error {
 		return describe(arg, err)
 	}
 	return nil
+}
+
+// excluded reports whether a path or a folder that it lies in is left out.
+func (f *finder) excluded(name string) bool {
+	for i := 1; i < len(name); i++ {
+		if name[i] == '/' && f.Excluded(name[:i]) {
+			return true
+		}
+	}
+	return f.Excluded(name)
 }
 
 // glob finds the files that a glob matches, in a walk like that of a folder:

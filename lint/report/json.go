@@ -42,7 +42,7 @@ func JSON(w io.Writer, run Run, opts Options) error {
 	s.close("]")
 	s.open("notices", "[")
 	for _, n := range run.Notices {
-		s.put("", jsonNotice{Path: n.Path, Message: visible(n.Message)})
+		s.put("", jsonNotice{Path: n.Path, Message: Visible(n.Message)})
 	}
 	s.close("]")
 	s.close("}")
@@ -105,16 +105,16 @@ func newJSONFinding(f *lint.Finding) jsonFinding {
 	out := jsonFinding{
 		Check:    f.Check,
 		Severity: f.Severity.String(),
-		Message:  visible(f.Message),
+		Message:  Visible(f.Message),
 		Object:   jsonObject(f.Object),
 		jsonSpan: newJSONSpan(f.Span),
 		Related:  make([]jsonRelated, len(f.Related)),
 		Fixes:    make([]jsonFix, len(f.Fixes)),
 		Help:     HelpURL(f.Check),
-		Reason:   visible(f.Hidden),
+		Reason:   Visible(f.Hidden),
 	}
 	for i, r := range f.Related {
-		out.Related[i] = jsonRelated{visible(r.Message), newJSONSpan(r.Span)}
+		out.Related[i] = jsonRelated{Visible(r.Message), newJSONSpan(r.Span)}
 	}
 	for i, fix := range f.Fixes {
 		edits := []jsonEdit{}
@@ -123,7 +123,7 @@ func newJSONFinding(f *lint.Finding) jsonFinding {
 				edits = append(edits, jsonEdit{span, e.New})
 			}
 		}
-		out.Fixes[i] = jsonFix{visible(fix.Message), fix.Safe, edits}
+		out.Fixes[i] = jsonFix{Visible(fix.Message), fix.Safe, edits}
 	}
 	return out
 }

@@ -52,6 +52,7 @@ type Run struct {
 	Summary  Summary
 	Notices  []Notice
 	Version  string // of the linter
+	Failed   bool   // something that was asked for could not be read
 }
 
 // Options say how to report.

@@ -456,8 +456,8 @@ func TestVisible(t *testing.T) {
 		"\ufffd is a letter":    "\ufffd is a letter",
 		`a\nb`:                  `a\nb`,
 	} {
-		if got := visible(s); got != want {
-			t.Errorf("visible(%q) = %s, want %s", s, got, want)
+		if got := Visible(s); got != want {
+			t.Errorf("Visible(%q) = %s, want %s", s, got, want)
 		}
 	}
 }
@@ -465,12 +465,12 @@ func TestVisible(t *testing.T) {
 func FuzzVisible(f *testing.F) {
 	f.Add("a\u202e\x1b\xff")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := visible(s)
+		got := Visible(s)
 		if !utf8.ValidString(got) || strings.ContainsFunc(got, invisible) {
-			t.Errorf("visible(%q) = %q", s, got)
+			t.Errorf("Visible(%q) = %q", s, got)
 		}
-		if again := visible(got); again != got {
-			t.Errorf("visible(%q) = %q, want no change", got, again)
+		if again := Visible(got); again != got {
+			t.Errorf("Visible(%q) = %q, want no change", got, again)
 		}
 	})
 }

@@ -50,7 +50,7 @@ func SARIF(w io.Writer, run Run, opts Options) error {
 		InformationURI: repository,
 		Rules:          l.rules,
 	}})
-	s.put("invocations", []sarifInvocation{l.invocation(run.Notices)})
+	s.put("invocations", []sarifInvocation{l.invocation(run)})
 	s.put("columnKind", "unicodeCodePoints")
 	// Where the root is on this machine is nobody's business (§3.14.14, note 1).
 	s.put("originalUriBaseIds", map[string]sarifBase{
@@ -183,9 +183,9 @@ type sarifLog struct {
 	columns     columns
 }
 
-func (l *sarifLog) invocation(notices []Notice) sarifInvocation {
-	out := sarifInvocation{Successful: true, Notifications: []sarifNotification{}}
-	for _, n := range notices {
+func (l *sarifLog) invocation(run Run) sarifInvocation {
+	out := sarifInvocation{Successful: !run.Failed, Notifications: []sarifNotification{}}
+	for _, n := range run.Notices {
 		note := sarifNotification{Level: "note", Message: sarifMessage{sarifText(n.Message)}}
 		if n.Path != "" {
 			note.Locations = []sarifLocation{{Physical: sarifPlace{Artifact: l.artifact(n.Path)}}}
@@ -248,9 +248,9 @@ func sarifSuppressions(reason string) []sarifSuppression {
 		return []sarifSuppression{}
 	}
 	if by, why, _ := strings.Cut(reason, ": "); by == "comment" {
-		return []sarifSuppression{{"inSource", visible(why)}}
+		return []sarifSuppression{{"inSource", Visible(why)}}
 	}
-	return []sarifSuppression{{"external", visible(reason)}}
+	return []sarifSuppression{{"external", Visible(reason)}}
 }
 
 // changes returns the edits by file, in the order of the edits.
@@ -370,7 +370,7 @@ var (
 // making one, for the standard as for viewers that look for links with a
 // regular expression; Markdown does not show it.
 func sarifText(s string) string {
-	s = placeholder.ReplaceAllStringFunc(visible(s), doubled.Replace)
+	s = placeholder.ReplaceAllStringFunc(Visible(s), doubled.Replace)
 	return strings.ReplaceAll(s, "](", `]\(`)
 }
 

@@ -66,9 +66,9 @@ var verdicts = [...]struct{ word, color string }{
 func (p printer) finding(f *lint.Finding) {
 	verdict := verdicts[f.Severity]
 	if f.Span.File != nil {
-		fmt.Fprintf(p, "%s: ", p.paint(bold, visible(f.Span.String())))
+		fmt.Fprintf(p, "%s: ", p.paint(bold, Visible(f.Span.String())))
 	}
-	fmt.Fprintf(p, "%s: %s %s\n", p.paint(verdict.color, verdict.word), visible(f.Message), p.paint(dim, "("+visible(f.Check)+")"))
+	fmt.Fprintf(p, "%s: %s %s\n", p.paint(verdict.color, verdict.word), Visible(f.Message), p.paint(dim, "("+Visible(f.Check)+")"))
 	if !p.opts.Snippets {
 		return
 	}
@@ -78,16 +78,16 @@ func (p printer) finding(f *lint.Finding) {
 	for _, r := range f.Related {
 		p.WriteString("    ")
 		if r.Span.File != nil {
-			fmt.Fprintf(p, "%s: ", visible(r.Span.String()))
+			fmt.Fprintf(p, "%s: ", Visible(r.Span.String()))
 		}
-		fmt.Fprintf(p, "%s\n", visible(r.Message))
+		fmt.Fprintf(p, "%s\n", Visible(r.Message))
 	}
 	for _, fix := range f.Fixes {
 		how := ""
 		if !fix.Safe {
 			how = " " + p.paint(dim, "(changes the meaning)")
 		}
-		fmt.Fprintf(p, "    %s: %s%s\n", p.paint(green, "fix"), visible(fix.Message), how)
+		fmt.Fprintf(p, "    %s: %s%s\n", p.paint(green, "fix"), Visible(fix.Message), how)
 	}
 }
 
@@ -187,9 +187,9 @@ func WriteSummary(w io.Writer, run Run, opts Options) error {
 	p := printer{b, opts}
 	for _, n := range run.Notices {
 		if n.Path != "" {
-			fmt.Fprintf(p, "%s: ", p.paint(bold, visible(n.Path)))
+			fmt.Fprintf(p, "%s: ", p.paint(bold, Visible(n.Path)))
 		}
-		fmt.Fprintf(p, "%s: %s\n", p.paint(cyan, "note"), visible(n.Message))
+		fmt.Fprintf(p, "%s: %s\n", p.paint(cyan, "note"), Visible(n.Message))
 	}
 	fmt.Fprintln(p, p.summary(run.Summary))
 	return b.Flush()

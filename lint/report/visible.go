@@ -16,10 +16,10 @@ func invisible(r rune) bool {
 	return r < ' ' || r >= 0x7f && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// visible returns s on one line, with each invisible character and each byte
+// Visible returns s on one line, with each invisible character and each byte
 // that is not UTF-8 spelled as an escape of Go: \n, \x1b, \u202e. Backslashes
 // stay as they are: what is shown is for reading, not for parsing.
-func visible(s string) string {
+func Visible(s string) string {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] >= 0x7f {
 			return string(appendVisible(make([]byte, 0, len(s)+16), s))
