@@ -175,6 +175,7 @@ type Document interface {
 type Counts struct {
 	Files    int `json:"files"`
 	Rules    int `json:"rules"`
+	Monitors int `json:"monitors"`
 	Runbooks int `json:"runbooks"`
 	Packages int `json:"packages"`
 }

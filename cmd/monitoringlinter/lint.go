@@ -162,7 +162,7 @@ func lintCommand(ctx context.Context, std stdio, args []string) int {
 	r := report.Run{
 		Findings: findings,
 		Checks:   allChecks,
-		Notices:  slices.Concat(notices(found), nothingIn(unknown), skipped(project, inputs, findings, severities.show)),
+		Notices:  slices.Concat(notices(found), nothingIn(append(unknown, uncounted(project, inputs)...)), skipped(project, inputs, findings, severities.show)),
 		Version:  version(),
 	}
 	r.Summary = report.Summarize(findings, project.Count(), time.Since(start))
@@ -243,6 +243,18 @@ func notices(found []files.Notice) []report.Notice {
 	return out
 }
 
+// uncounted returns the inputs that hold only what rules and monitors refer to.
+func uncounted(project *lint.Project, inputs []lint.Input) []lint.Input {
+	context := map[string]bool{}
+	for _, d := range project.Documents {
+		var c lint.Counts
+		if d.Count(&c); c == (lint.Counts{}) {
+			context[d.Source().Path] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(inputs), func(in lint.Input) bool { return !context[in.Path] })
+}
+
 // nothingIn says of the files that the user named, and that hold nothing to
 // lint, that they do not.
 func nothingIn(unknown []lint.Input) []report.Notice {
@@ -251,7 +263,7 @@ func nothingIn(unknown []lint.Input) []report.Notice {
 		if !in.Named {
 			continue
 		}
-		message := "nothing to lint: the file holds no rules"
+		message := "nothing to lint: the file holds no rules and no monitors"
 		if data, err := in.Read(); err == nil && len(strings.TrimSpace(string(data))) == 0 {
 			message = "nothing to lint: the file is empty"
 		}
@@ -271,7 +283,7 @@ func skipped(project *lint.Project, inputs []lint.Input, findings []lint.Finding
 	for _, d := range project.Documents {
 		var c lint.Counts
 		d.Count(&c)
-		if path := d.Source().Path; named[path] && c.Rules+c.Runbooks == 0 {
+		if path := d.Source().Path; named[path] && c.Rules+c.Monitors+c.Runbooks == 0 {
 			empty[path] = true
 		}
 	}

@@ -104,8 +104,9 @@ var imports = map[string][]string{
 	"lint/linttest":        {"lint", "lint/source", "lint/config", "lint/filter", "lint/fix", "lint/reference", "lint/report"},
 	"rules/yamltext":       {"lint/source"},
 	"rules/promql":         {"lint/source"},
-	"rules":                {"lint", "lint/source", "lint/near", "rules/yamltext", "rules/promql"},
-	"rules/checks":         {"lint", "lint/source", "lint/near", "rules", "rules/promql"},
+	"rules/monitors":       {"lint", "lint/source", "lint/near"},
+	"rules":                {"lint", "lint/source", "lint/near", "rules/yamltext", "rules/promql", "rules/monitors"},
+	"rules/checks":         {"lint", "lint/source", "lint/near", "rules", "rules/promql", "rules/monitors"},
 	"cmd/monitoringlinter": {"lint", "lint/source", "lint/near", "lint/files", "lint/config", "lint/filter", "lint/reference", "lint/report", "rules", "rules/checks"},
 }
 
