@@ -146,11 +146,11 @@ func (o *Meta) decode() lint.Node {
 	switch o.Kind {
 	case ServiceMonitor, PodMonitor, Probe, ScrapeConfig:
 		return monitor(*o, spec)
-	case "Prometheus", "PrometheusAgent":
-		return &Prometheus{Meta: *o, Relabelings: serverRelabelings(spec)}
+	case "Prometheus", "PrometheusAgent", "ThanosRuler", "Alertmanager":
+		return &Server{Meta: *o, Relabelings: serverRelabelings(spec), selectors: selectorsOf(spec)}
 	case "Service":
 		s := &Service{Meta: *o, PodLabels: spec.Get("selector").labels()}
-		for _, p := range spec.Get("ports").items() {
+		for _, p := range spec.Get("ports").Elements() {
 			s.Ports = append(s.Ports, ServicePort{Name: p.Get("name"), Port: p.Get("port"), TargetPort: p.Get("targetPort")})
 		}
 		return s
@@ -201,7 +201,7 @@ func monitor(o Meta, spec *Value) *Monitor {
 		list = "podMetricsEndpoints"
 	}
 	m.Selector, m.Namespaces = selector(spec.Get("selector")), namespaces(spec.Get("namespaceSelector"))
-	for _, v := range spec.Get(list).items() {
+	for _, v := range spec.Get(list).Elements() {
 		if v.Type != Map {
 			continue
 		}
@@ -218,7 +218,7 @@ func monitor(o Meta, spec *Value) *Monitor {
 
 func relabelings(v *Value, stage Stage) []*Relabeling {
 	var out []*Relabeling
-	for _, item := range v.items() {
+	for _, item := range v.Elements() {
 		if item.Type != Map {
 			continue
 		}
@@ -239,14 +239,14 @@ func relabelings(v *Value, stage Stage) []*Relabeling {
 // serverRelabelings returns the relabelings of a Prometheus itself.
 func serverRelabelings(spec *Value) []*Relabeling {
 	var out []*Relabeling
-	for _, class := range spec.Get("scrapeClasses").items() {
+	for _, class := range spec.Get("scrapeClasses").Elements() {
 		out = append(out, relabelings(class.Get("relabelings"), OfTargets)...)
 		out = append(out, relabelings(class.Get("metricRelabelings"), OfSamples)...)
 	}
-	for _, write := range spec.Get("remoteWrite").items() {
+	for _, write := range spec.Get("remoteWrite").Elements() {
 		out = append(out, relabelings(write.Get("writeRelabelConfigs"), OfSent)...)
 	}
-	for _, am := range spec.Get("alerting", "alertmanagers").items() {
+	for _, am := range spec.Get("alerting", "alertmanagers").Elements() {
 		out = append(out, relabelings(am.Get("relabelings"), OfTargets)...)
 		out = append(out, relabelings(am.Get("alertRelabelings"), OfSent)...)
 	}
@@ -256,8 +256,8 @@ func serverRelabelings(spec *Value) []*Relabeling {
 func workload(o Meta, template *Value) *Workload {
 	w := &Workload{Meta: o, PodLabels: template.Get("metadata", "labels").labels()}
 	for _, list := range []string{"containers", "initContainers"} { // of which some run on as sidecars
-		for _, c := range template.Get("spec", list).items() {
-			for _, p := range c.Get("ports").items() {
+		for _, c := range template.Get("spec", list).Elements() {
+			for _, p := range c.Get("ports").Elements() {
 				w.Ports = append(w.Ports, ContainerPort{Name: p.Get("name"), Number: p.Get("containerPort")})
 			}
 		}

@@ -14,6 +14,8 @@ package monitors
 
 import (
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -133,18 +135,30 @@ type Relabeling struct {
 // Place returns where to report what the relabeling lacks.
 func (r *Relabeling) Place() source.Span { return r.Value.Place }
 
-// A Prometheus is a Prometheus or PrometheusAgent: what selects monitors.
-type Prometheus struct {
+// A Server is what selects monitors, rules or configurations: a Prometheus,
+// PrometheusAgent, ThanosRuler or Alertmanager.
+type Server struct {
 	Meta
 	Relabelings []*Relabeling
+
+	selectors map[string]*Selector // by field
 }
 
-// An Other is an object of the operator that no more is read of than its schema
-// demands.
-type Other struct {
-	Meta
-	Relabelings []*Relabeling
+// Selectors yields the fields that select objects or namespaces, and what they
+// hold, in the order of their names.
+func (s *Server) Selectors() iter.Seq2[string, *Selector] {
+	return func(yield func(string, *Selector) bool) {
+		for _, field := range slices.Sorted(maps.Keys(s.selectors)) {
+			if !yield(field, s.selectors[field]) {
+				return
+			}
+		}
+	}
 }
+
+// An Other is an object of the operator of which no more is read than its
+// schema demands: an AlertmanagerConfig.
+type Other struct{ Meta }
 
 // A Service is a Service of Kubernetes.
 type Service struct {
@@ -196,9 +210,7 @@ func nodesOf(o lint.Node) iter.Seq[any] {
 					}
 				}
 			}
-		case *Prometheus:
-			relabelings = o.Relabelings
-		case *Other:
+		case *Server:
 			relabelings = o.Relabelings
 		}
 		for _, r := range relabelings {

@@ -131,7 +131,7 @@ func (c validator) mistyped(v *Value, s *schema, name string) {
 		switch _, err := strconv.ParseInt(v.Text.Value, 10, 64); {
 		case s.kind == boolean && (v.Text.Value == "true" || v.Text.Value == "false"), s.kind.accepts(unquoted) && err == nil:
 			p.Message += ": remove the quotes"
-			p.Fixes = []lint.Fix{lint.Replace(v.Place, v.Text.Value, "remove the quotes", true)}
+			p.Fixes = []lint.Fix{lint.Replace(v.Extent, v.Text.Value, "remove the quotes", true)}
 		}
 	}
 }

@@ -111,7 +111,7 @@ func selector(v *Value) *Selector {
 			s.Open = true
 		}
 	}
-	for _, item := range v.Get("matchExpressions").items() {
+	for _, item := range v.Get("matchExpressions").Elements() {
 		key, operator, values := item.Get("key"), item.Get("operator"), item.Get("values")
 		if key == nil || operator == nil {
 			s.Open = true // the schema says it
@@ -193,7 +193,8 @@ func (v *Value) fields() []Field {
 	return v.Fields
 }
 
-func (v *Value) items() []*Value {
+// Elements returns the items of a list, none of anything else. It may be asked of nil.
+func (v *Value) Elements() []*Value {
 	if v == nil {
 		return nil
 	}
