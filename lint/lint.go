@@ -149,6 +149,7 @@ func (c *Check) Bind(decode func(options any) error) (Func, error) {
 type Problem struct {
 	Finding
 	Dialects []string // those under which it is none
+	Partial  bool     // none if the file is a patch of an object that stands elsewhere
 }
 
 // Span returns where the problem is.

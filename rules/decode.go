@@ -272,10 +272,12 @@ func (d *objectDecoder) begin(f *File) {
 
 func (d *objectDecoder) manifest(n *yaml.Node, kind string) {
 	d.kube = true
-	f := &File{Kind: kind, span: d.start(n), origin: &lint.Origin{Kind: kind}}
+	group, _, _ := strings.Cut(scalarField(n, "apiVersion"), "/")
+	f := &File{Kind: kind, Group: group, span: d.start(n), origin: &lint.Origin{Kind: kind}}
 	if m := field(n, "metadata"); m != nil {
 		m = follow(m)
 		f.Name = scalarField(m, "name")
+		f.name = d.nameField(m, "name").All()
 		f.origin.Name, f.origin.Namespace = f.Name, scalarField(m, "namespace")
 		f.origin.Labels = stringMap(field(m, "labels"))
 		f.origin.Annotations = stringMap(field(m, "annotations"))

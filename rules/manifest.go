@@ -74,7 +74,7 @@ func isKustomization(name string) bool {
 
 // kubernetes reads an object that package monitors knows.
 func (d *objectDecoder) kubernetes(n *yaml.Node, kind string, of monitors.Kind) {
-	if d.template {
+	if d.template || field(n, "$patch") != nil { // of kustomize: no object
 		return
 	}
 	d.kube = true
@@ -96,6 +96,7 @@ func (d *objectDecoder) kubernetes(n *yaml.Node, kind string, of monitors.Kind) 
 	if !d.quiet {
 		for _, p := range problems {
 			d.report(p.Finding)
+			d.Problems[len(d.Problems)-1].Partial = p.Partial
 		}
 	}
 }

@@ -93,10 +93,20 @@ const (
 // rule file, or the Kubernetes object that takes its place.
 type File struct {
 	Kind   string // "" for a plain rule file
+	Group  string // of the API that has the kind
 	Name   string // metadata.name
 	Groups []*Group
 	span   source.Span
+	name   source.Span // of metadata.name
 	origin *lint.Origin
+}
+
+// Place returns where to report what concerns the object as a whole: its name.
+func (f *File) Place() source.Span {
+	if f.name.End > f.name.Start {
+		return f.name
+	}
+	return f.span
 }
 
 // Span returns the bytes of the file or object.

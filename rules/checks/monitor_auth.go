@@ -114,13 +114,17 @@ func monitorAuthFiles(p *lint.Pass, e *monitors.Endpoint) {
 	if file == nil {
 		return
 	}
-	servers, _ := monitors.Of(p.Project).ServersOf(e.Monitor)
-	for _, s := range servers {
-		if deny := s.Spec("arbitraryFSAccessThroughSMs", "deny"); deny.True() {
-			p.Report(lint.Finding{Span: file.Place, Severity: lint.Error,
-				Message: fmt.Sprintf("%s: %s is a file in the Prometheus pod, which %s denies by arbitraryFSAccessThroughSMs: the operator drops the whole ServiceMonitor; take it from a Secret or ConfigMap", e.Object(), file.Str(), s.Object()),
-				Related: []lint.Related{{Span: deny.Place, Message: "denied here"}}})
+	servers, known := monitors.Of(p.Project).ServersOf(e.Monitor)
+	if !known || len(servers) == 0 {
+		return
+	}
+	for _, s := range servers { // one that allows it may be the one that is meant
+		if !s.Spec("arbitraryFSAccessThroughSMs", "deny").True() {
 			return
 		}
 	}
+	deny := servers[0].Spec("arbitraryFSAccessThroughSMs", "deny")
+	p.Report(lint.Finding{Span: file.Place, Severity: lint.Error,
+		Message: fmt.Sprintf("%s: %s is a file in the Prometheus pod, which %s denies by arbitraryFSAccessThroughSMs: the operator drops the whole ServiceMonitor; take it from a Secret or ConfigMap", e.Object(), file.Str(), servers[0].Object()),
+		Related: []lint.Related{{Span: deny.Place, Message: "denied here"}}})
 }

@@ -106,9 +106,9 @@ func monitorRelabelFault(r *monitors.Relabeling) monitorRelabelRefusal {
 			return monitorRelabelRefusal{}
 		}
 		if meant, ok := near.Name(r.Action, monitorRelabelActions); ok {
-			return monitorRelabelRefusal{action.Place, fmt.Sprintf("%q is no action; did you mean %q?", r.Action, meant), meant}
+			return monitorRelabelRefusal{action.Place, fmt.Sprintf("%q is no action, write %s", r.Action, meant), meant}
 		}
-		return monitorRelabelRefusal{action.Place, fmt.Sprintf("%q is no action; there are %s", r.Action, strings.Join(monitorRelabelActions[:11], ", ")), ""}
+		return monitorRelabelRefusal{action.Place, fmt.Sprintf("%q is no action, there are %s", r.Action, strings.Join(monitorRelabelActions[:11], ", ")), ""}
 	}
 	if r.Value.Get("regex").Unknown() || r.TargetLabel.Value != "" && strings.Contains(r.TargetLabel.Value, "$(") {
 		return monitorRelabelRefusal{}
@@ -135,7 +135,7 @@ func monitorRelabelFault(r *monitors.Relabeling) monitorRelabelRefusal {
 		case "lowercase", "uppercase":
 			takes = "no replacement"
 		}
-		return monitorRelabelRefusal{at(extra), fmt.Sprintf("the action %s takes %s: remove %s", r.Action, takes, extra), ""}
+		return monitorRelabelRefusal{at(extra), fmt.Sprintf("the action %s takes %s, remove %s", r.Action, takes, extra), ""}
 	}
 	switch {
 	case action == "hashmod" && config.Modulus == 0:

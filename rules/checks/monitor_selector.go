@@ -116,7 +116,11 @@ func checkMonitorSelector(p *lint.Pass, m *monitors.Monitor) {
 		what, where = "no pod template", "the workloads"
 	}
 	f := lint.Finding{Span: missing.Place, Related: []lint.Related{{Span: monitorPlace(nearest), Message: "the nearest is here"}}}
-	f.Message = fmt.Sprintf("%s selects nothing: %s beside it has %s (%s); %s", m.Object(), what, missing, monitorSelectorNames(where, missed), monitorSelectorHint(m, missing, nearest))
+	among := ""
+	if len(missed) > 1 {
+		among = fmt.Sprintf(" (%s)", monitorSelectorNames(where, missed))
+	}
+	f.Message = fmt.Sprintf("%s selects nothing: %s beside it has %s%s; %s", m.Object(), what, missing, among, monitorSelectorHint(missing, nearest))
 	p.Report(f)
 }
 
@@ -248,14 +252,11 @@ func monitorSelectorNames(where string, missed []lint.Node) string {
 	if len(names) > most {
 		return fmt.Sprintf("%s %s and %d more", where, strings.Join(names[:most], ", "), len(names)-most)
 	}
-	if len(names) == 1 {
-		where = strings.TrimSuffix(where, "s")
-	}
 	return where + " " + strings.Join(names, ", ")
 }
 
 // monitorSelectorHint says what to write, by the nearest object.
-func monitorSelectorHint(m *monitors.Monitor, missing monitors.Term, nearest lint.Node) string {
+func monitorSelectorHint(missing monitors.Term, nearest lint.Node) string {
 	l := monitorSelectorLabels(nearest)
 	name := nearest.Object().String()
 	service, _ := nearest.(*monitors.Service)

@@ -100,14 +100,14 @@ func (x *Index) selectsNamespace(server *Server, s *Selector, o located) certain
 	return yes
 }
 
-// ServersOf returns the servers near by that certainly select a monitor, and
+// ServersOf returns the servers close by that certainly select a monitor, and
 // false if others may.
 func (x *Index) ServersOf(m *Monitor) (servers []*Server, known bool) {
 	known = true
 	for _, s := range x.Selections(m, m.Group, m.Labels) {
 		switch {
 		case s.Known && (!s.Labels || !s.Namespace):
-		case !s.Known, !s.Certain, !nearby(s.Server, m):
+		case !s.Known, !s.Certain, !Close(s.Server, m):
 			known = false
 		default:
 			servers = append(servers, s.Server)

@@ -186,6 +186,9 @@ func Close(a, b located) bool {
 	return da == db || da != "." && strings.HasPrefix(db, da+"/") || db != "." && strings.HasPrefix(da, db+"/")
 }
 
+// SameFolder reports whether two objects lie in one file or folder.
+func SameFolder(a, b located) bool { return path.Dir(a.Path()) == path.Dir(b.Path()) }
+
 // nearby is like [Close], and takes folders beside each other for close too.
 func nearby(a, b located) bool {
 	return Close(a, b) || path.Dir(path.Dir(a.Path())) == path.Dir(path.Dir(b.Path()))

@@ -153,7 +153,7 @@ func (c validator) object(v *Value, s *schema, name string) {
 			if f := v.Field(want.name); f != nil {
 				at = f.Key.All()
 			}
-			c.report(at, "%s has no %s, which is required", name, want.name)
+			c.report(at, "%s has no %s, which is required", name, want.name).Partial = true
 		}
 	}
 }
