@@ -284,6 +284,9 @@ func (d *objectDecoder) manifest(n *yaml.Node, kind string) {
 	}
 	d.file = f
 	d.begin(f)
+	if group, version, _ := strings.Cut(scalarField(n, "apiVersion"), "/"); kind == PrometheusRule && group == "monitoring.coreos.com" && version != "v1" && !monitors.Placeholder(version) {
+		d.schema(d.text(follow(field(n, "apiVersion"))).All(), "there is no version %s of it: the API server refuses it; write apiVersion: monitoring.coreos.com/v1", version)
+	}
 	fields := crdFields[kind]
 	var spec *yaml.Node
 	for _, e := range d.entries(n) {

@@ -121,7 +121,9 @@ func checkMonitorDiscovery(p *lint.Pass, n lint.Node, group string, at source.Sp
 	server := s.Server.Object().String()
 	f := lint.Finding{Span: at, Related: []lint.Related{{Span: s.Server.Place(), Message: "the " + s.Server.Kind + " is here"}}}
 	rest := ""
-	if len(beside) > 1 {
+	if len(beside) == 2 {
+		rest = ", nor does the other one beside it"
+	} else if len(beside) > 2 {
 		rest = fmt.Sprintf(", nor do the %d others beside it", len(beside)-1)
 	}
 	switch {

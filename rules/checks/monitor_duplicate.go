@@ -76,7 +76,7 @@ func monitorDuplicatesOf(p *lint.Project) monitorDuplicates {
 			continue
 		}
 		names[id] = m
-		if m.Selector == nil || m.Selector.Open {
+		if m.Selector == nil || m.Selector.Open || m.Namespaces.Open {
 			continue
 		}
 		for _, e := range m.Endpoints {

@@ -141,6 +141,25 @@ func (o *Meta) check(report func(source.Span, string, ...any) *lint.Problem) {
 		return // a reference to what is deleted, or expected to be there
 	}
 	c.validate(&top, s, o.Kind)
+	if o.Kind == Probe {
+		o.checkProbe(report)
+	}
+}
+
+// checkProbe reports what the schema lets pass and the operator drops.
+func (o *Meta) checkProbe(report func(source.Span, string, ...any) *lint.Problem) {
+	targets := o.Spec("targets")
+	if targets != nil && targets.Type == Map && targets.Get("staticConfig") == nil && targets.Get("ingress") == nil {
+		report(targets.Place, "targets has neither staticConfig nor ingress: the operator drops the Probe")
+	}
+	if url := o.Spec("prober", "url"); url != nil && url.Type == String && !url.Unknown() {
+		if scheme, rest, ok := strings.Cut(url.Str(), "://"); ok {
+			host, _, _ := strings.Cut(rest, "/")
+			report(url.Place, "the url of the prober is %s, and the operator takes only a host, or host:port: it drops the Probe; write url: %s and scheme: %s", url.Str(), host, scheme)
+		} else if host, path, ok := strings.Cut(url.Str(), "/"); ok {
+			report(url.Place, "the url of the prober is %s, and the operator takes only a host, or host:port: it drops the Probe; write url: %s and path: /%s", url.Str(), host, path)
+		}
+	}
 }
 
 // decode makes the typed object.

@@ -180,6 +180,10 @@ type Namespaces struct {
 
 func namespaces(v *Value) *Namespaces {
 	n := &Namespaces{Value: v, Any: v.Get("any").True(), Names: v.Get("matchNames").list()}
+	if names := v.Get("matchNames"); names != nil && names.Type != List {
+		n.Open = true
+	}
+	n.Open = n.Open || v.Get("any").Unknown()
 	for _, name := range n.Names {
 		n.Open = n.Open || Placeholder(name.Value)
 	}
