@@ -147,6 +147,7 @@ func lintCommand(ctx context.Context, std stdio, args []string) int {
 		Excluded:  conf.Excluded,
 		Stdin:     std.in,
 		StdinName: f.stdinFilename,
+		Split:     rendered,
 		Fail:      rules.Unreadable,
 	})
 	if err != nil {
@@ -195,6 +196,15 @@ func lintCommand(ctx context.Context, std stdio, args []string) int {
 		}
 	}
 	return status
+}
+
+// rendered takes the output of helm template apart by the templates it is made of.
+func rendered(data []byte) []files.Part {
+	var parts []files.Part
+	for path, documents := range rules.Rendered(string(data)) {
+		parts = append(parts, files.Part{Path: path, Data: []byte(documents)})
+	}
+	return parts
 }
 
 // settings reads the configuration.

@@ -237,7 +237,7 @@ func monitorPortOfService(p *lint.Pass, e *monitors.Endpoint, targets *monitors.
 	have := "its ports have no names: give the port one"
 	if len(names) > 0 {
 		have = "it has " + strings.Join(names, ", ")
-		if name, ok := near.Name(e.Port.Str(), names); ok {
+		if name, ok := near.Name(e.Port.Str(), names); ok && len(names) > 1 {
 			have += fmt.Sprintf("; did you mean %s?", name)
 		}
 	}
