@@ -282,7 +282,7 @@ func monitorRelabelStage(p *lint.Pass, r *monitors.Relabeling) {
 			instead = "copy it to a label of the target in relabelings first"
 		}
 		effect := "it is always empty"
-		if strings.EqualFold(r.Action, "keep") && len(r.SourceLabels) == 1 && !monitorRelabelMatches(r, "") {
+		if strings.EqualFold(r.Action, "keep") && len(r.SourceLabels) == 1 && !r.Matches("") {
 			f.Severity = lint.Error
 			if effect = "every target is dropped"; late {
 				effect = "every sample is dropped"
@@ -291,15 +291,6 @@ func monitorRelabelStage(p *lint.Pass, r *monitors.Relabeling) {
 		f.Message = fmt.Sprintf("%s: %s, so %s: %s", p.Object(), what, effect, instead)
 		p.Report(f)
 	}
-}
-
-// monitorRelabelMatches reports whether the regex matches a value.
-func monitorRelabelMatches(r *monitors.Relabeling, value string) bool {
-	if r.Regex.Value == "" {
-		return true
-	}
-	re, err := relabel.NewRegexp(r.Regex.Value)
-	return err == nil && re.MatchString(value)
 }
 
 // monitorRelabelDrops reports what drops everything, or a label that series
@@ -323,13 +314,13 @@ func monitorRelabelDrops(p *lint.Pass, r *monitors.Relabeling) {
 		warn("the regex matches any value, also that of a label which is not there: every %s is dropped; write .+ to drop those that have the label", what)
 	case "labeldrop", "labelkeep":
 		if r.Stage == monitors.OfTargets {
-			if strings.EqualFold(r.Action, "labelkeep") && !monitorRelabelMatches(r, model.AddressLabel) {
+			if strings.EqualFold(r.Action, "labelkeep") && !r.Matches(model.AddressLabel) {
 				warn("the action labelkeep drops __address__ too, so that no target is left: let the regex match it")
 			}
 			return
 		}
 		dropped := func(label string) bool {
-			return monitorRelabelMatches(r, label) == strings.EqualFold(r.Action, "labeldrop")
+			return r.Matches(label) == strings.EqualFold(r.Action, "labeldrop")
 		}
 		switch {
 		case dropped(model.MetricNameLabel):

@@ -17,7 +17,7 @@ var _ = add(lint.Check{
 		Title: "endpoint whose TLS does not work, or proves nothing",
 		Why: `Prometheus connects to the address of a pod. Without a tlsConfig it trusts the public authorities only and expects a certificate for that address: in a cluster the scrape fails. A tlsConfig beside plain http has no effect. The operator drops a monitor that names the authority, the certificate or the key twice, or a certificate without its key: an error.
 
-insecureSkipVerify accepts any certificate, so that whoever answers in place of the pod can report what they like. Guides for certificates signed by the service itself need it; it is an information by default and a warning in the preset strict.`,
+insecureSkipVerify accepts any certificate, so that whoever answers in place of the pod can report what they like. Guides for certificates signed by the service itself need it; it is an information, and a warning where verify is set, as in the preset strict.`,
 		Bad: `apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor
 metadata:
@@ -52,10 +52,14 @@ spec:
 		Since:   "v0.1.0",
 		Refs:    []string{"https://prometheus-operator.dev/docs/api-reference/api/#monitoring.coreos.com/v1.TLSConfig"},
 	},
-	Run: lint.On(checkMonitorTLS),
+	Run: lint.With(monitorTLS{}, checkMonitorTLS),
 })
 
-func checkMonitorTLS(p *lint.Pass, e *monitors.Endpoint) {
+type monitorTLS struct {
+	Verify bool `yaml:"verify" doc:"Certificates must be verified: insecureSkipVerify is a warning, not an information."`
+}
+
+func checkMonitorTLS(p *lint.Pass, e *monitors.Endpoint, o monitorTLS) {
 	scheme, tls := e.Value.Get("scheme"), e.Value.Field("tlsConfig")
 	config := e.Value.Get("tlsConfig")
 	monitorTLSTwice(p, e, config)
@@ -70,7 +74,11 @@ func checkMonitorTLS(p *lint.Pass, e *monitors.Endpoint) {
 		p.Reportf(tls.Key.All(), "%s: tlsConfig has no effect, as the scheme is http unless it is set: write scheme: https, or remove it", e.Object())
 	}
 	if skip := config.Get("insecureSkipVerify"); skip.True() {
-		p.Report(lint.Finding{Span: skip.Place, Severity: lint.Info,
+		severity := lint.Info
+		if o.Verify {
+			severity = lint.Warning
+		}
+		p.Report(lint.Finding{Span: skip.Place, Severity: severity,
 			Message: fmt.Sprintf("%s: insecureSkipVerify accepts any certificate: whoever answers in place of the target reports what they like; name the ca instead", e.Object())})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/relabel"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
@@ -134,6 +135,16 @@ type Relabeling struct {
 
 // Place returns where to report what the relabeling lacks.
 func (r *Relabeling) Place() source.Span { return r.Value.Place }
+
+// Matches reports whether the regex of the relabeling matches a value; without
+// one everything does, and one that does not compile matches nothing.
+func (r *Relabeling) Matches(value string) bool {
+	if r.Regex.Value == "" {
+		return true
+	}
+	re, err := relabel.NewRegexp(r.Regex.Value)
+	return err == nil && re.MatchString(value)
+}
 
 // A Server is what selects monitors, rules or configurations: a Prometheus,
 // PrometheusAgent, ThanosRuler or Alertmanager.
