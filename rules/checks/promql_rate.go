@@ -29,7 +29,7 @@ The other way round, delta, deriv, idelta and predict_linear are for gauges and 
 
 irate looks at the last two samples of the range only. In an alert, one quiet scrape resolves the condition and "for" starts over.
 
-A range must hold two samples, or there is no result: where the interval is known, from the ServiceMonitor or PodMonitor of the run that scrapes the job which the selector names, or else from scrape-interval, a range below twice the interval is an error, and one below four times (a missed scrape makes a gap) a warning. Otherwise a range below 1m, the interval that Prometheus has by default, is an information. A range of exactly one interval is reported by promql/deprecated.`,
+A range must hold two samples, or there is no result: where the interval is known, from the ServiceMonitor or PodMonitor in the same folder or a neighbouring one that scrapes the job which the selector names, or else from scrape-interval, a range below twice the interval is an error, and one below four times (a missed scrape makes a gap) a warning. Otherwise a range below 1m, the interval that Prometheus has by default, is an information. A range of exactly one interval is reported by promql/deprecated.`,
 		Bad: `groups:
 - name: machines
   rules:
@@ -164,7 +164,7 @@ func promqlRateRange(p *lint.Pass, e *promql.Expr, call *parser.Call, m *parser.
 	width, whose := model.Duration(m.Range), ""
 	f := lint.Finding{Span: e.Range(m)}
 	if v, ok := promql.Unwrap(m.VectorSelector).(*parser.VectorSelector); ok {
-		if scraped, by := promqlRateScraped(p.Project, v); by != nil {
+		if scraped, by := promqlRateScraped(p.Project, e.Text.File.Path, v); by != nil {
 			interval, whose = scraped, " of "+by.Object().String()
 			at := by.Interval.Text.All()
 			if by.Interval.Text.IsZero() {
@@ -193,7 +193,7 @@ func promqlRateRange(p *lint.Pass, e *promql.Expr, call *parser.Call, m *parser.
 // promqlRateScraped returns the least interval at which the series of a selector
 // are scraped, and the endpoint that does so, if monitors of the run tell: the
 // selector must name the job.
-func promqlRateScraped(project *lint.Project, v *parser.VectorSelector) (least time.Duration, by *monitors.Endpoint) {
+func promqlRateScraped(project *lint.Project, file string, v *parser.VectorSelector) (least time.Duration, by *monitors.Endpoint) {
 	job := ""
 	for _, m := range v.LabelMatchers {
 		if m.Name == model.JobLabel && m.Type == labels.MatchEqual {
@@ -205,7 +205,7 @@ func promqlRateScraped(project *lint.Project, v *parser.VectorSelector) (least t
 	}
 	jobs := monitors.JobsOf(project)
 next:
-	for _, j := range jobs.Named(job) {
+	for _, j := range jobs.Named(job, file) {
 		for _, m := range v.LabelMatchers {
 			if value, known := j.Labels[m.Name]; known && !m.Matches(value) {
 				continue next

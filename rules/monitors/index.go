@@ -178,20 +178,25 @@ type located interface {
 
 // Close reports whether two objects belong to one installation as far as their
 // files tell: these are one, lie in one folder, or one lies below the other's.
-func Close(a, b located) bool {
-	if a.Path() == b.Path() {
+func Close(a, b located) bool { return closePaths(a.Path(), b.Path()) }
+
+func closePaths(a, b string) bool {
+	if a == b {
 		return true
 	}
-	da, db := path.Dir(a.Path()), path.Dir(b.Path())
+	da, db := path.Dir(a), path.Dir(b)
 	return da == db || da != "." && strings.HasPrefix(db, da+"/") || db != "." && strings.HasPrefix(da, db+"/")
 }
 
 // SameFolder reports whether two objects lie in one file or folder.
 func SameFolder(a, b located) bool { return path.Dir(a.Path()) == path.Dir(b.Path()) }
 
-// nearby is like [Close], and takes folders beside each other for close too.
-func nearby(a, b located) bool {
-	return Close(a, b) || path.Dir(path.Dir(a.Path())) == path.Dir(path.Dir(b.Path()))
+func nearby(a, b located) bool { return Nearby(a, b.Path()) }
+
+// Nearby reports whether an object and a file belong together: it is like
+// [Close], and takes folders beside each other for close too.
+func Nearby(o located, file string) bool {
+	return closePaths(o.Path(), file) || path.Dir(path.Dir(o.Path())) == path.Dir(path.Dir(file))
 }
 
 // certainty is what is known of a question.

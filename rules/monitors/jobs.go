@@ -3,6 +3,7 @@
 package monitors
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -48,23 +49,27 @@ func newJobs(p *lint.Project) *Jobs {
 	return j
 }
 
-// Named returns the jobs of that name, none if there are too many to look into.
-func (j *Jobs) Named(name string) []*Job {
-	if len(j.byName[name]) > maxTargets {
+// Named returns the jobs of that name that are scraped for what lies in a file
+// of that path, none if there are too many to look into.
+func (j *Jobs) Named(name, file string) []*Job {
+	all := j.byName[name]
+	if len(all) > maxTargets {
 		return nil
 	}
-	return j.byName[name]
+	var near []*Job
+	for _, job := range all {
+		if Nearby(job.Endpoint.Monitor, file) {
+			near = append(near, job)
+		}
+	}
+	return near
 }
 
+// Made reports whether a monitor makes the job of that name.
+func (j *Jobs) Made(name string) bool { return len(j.byName[name]) > 0 }
+
 // Names returns the names of all jobs that are known, in order.
-func (j *Jobs) Names() []string {
-	names := make([]string, 0, len(j.byName))
-	for name := range j.byName {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
+func (j *Jobs) Names() []string { return slices.Sorted(maps.Keys(j.byName)) }
 
 // Of returns the jobs of a monitor, nil if they can't be told.
 func (j *Jobs) Of(m *Monitor) []*Job { return j.of[m] }
