@@ -87,7 +87,7 @@ func (d *objectDecoder) kubernetes(n *yaml.Node, kind string, of monitors.Kind) 
 		Kind: kind, Name: d.object.Name, Namespace: d.object.Namespace,
 		Labels: stringMap(field(metadata, "labels")), Annotations: stringMap(field(metadata, "annotations")),
 	}
-	value := d.manifestValue(n)
+	value := d.manifestValue(n, 0)
 	if d.visits < 0 {
 		return
 	}
@@ -102,7 +102,7 @@ func (d *objectDecoder) kubernetes(n *yaml.Node, kind string, of monitors.Kind) 
 }
 
 // manifestValue turns a node into a value, aliases and merge keys resolved.
-func (d *objectDecoder) manifestValue(n *yaml.Node) *monitors.Value {
+func (d *objectDecoder) manifestValue(n *yaml.Node, depth int) *monitors.Value {
 	v := &monitors.Value{Extent: d.doc.Span(n)}
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -116,10 +116,10 @@ func (d *objectDecoder) manifestValue(n *yaml.Node) *monitors.Value {
 				continue
 			}
 			key := d.text(e.key)
-			if key.Value == "status" || key.Value == "managedFields" {
+			if depth == 0 && key.Value == "status" || depth == 1 && key.Value == "managedFields" {
 				continue // written by the server
 			}
-			item := d.manifestValue(e.value)
+			item := d.manifestValue(e.value, depth+1)
 			if item.Type == monitors.Null || item.Place.Start == item.Place.End {
 				item.Place = key.All() // where nothing is written
 			}
@@ -134,7 +134,7 @@ func (d *objectDecoder) manifestValue(n *yaml.Node) *monitors.Value {
 			if !ok {
 				return v
 			}
-			item := d.manifestValue(c)
+			item := d.manifestValue(c, depth+1)
 			if item.Place.Start == item.Place.End {
 				item.Place = d.itemSpan(c)
 			}

@@ -47,7 +47,7 @@ func TestMonitorSchemas(t *testing.T) {
 			`6:3 "jobLabel" error syntax/schema: ServiceMonitor x: spec has no endpoints, which is required`,
 			`6:3 "jobLabel" error syntax/schema: ServiceMonitor x: spec has no selector, which is required`}},
 		{"duration without unit", serviceMonitor("interval: 30"), []string{
-			`9:15 "30" error syntax/schema: ServiceMonitor x: interval is an integer to YAML, and the API server takes only text: write "30"`}},
+			`9:15 "30" error syntax/schema: ServiceMonitor x: interval: "30" is not a duration: it has no unit; write 30s, 30m or 30h`}},
 		{"duration with a word", serviceMonitor("interval: 30 seconds"), []string{
 			`9:15 "30 seconds" error syntax/schema: ServiceMonitor x: interval: "30 seconds" is not a duration: write 30s`}},
 		{"duration with a capital", serviceMonitor("interval: 5M"), []string{
@@ -76,6 +76,8 @@ func TestMonitorSchemas(t *testing.T) {
 			`1:13 "monitoring.coreos.com/v1alpha1" error syntax/schema: ServiceMonitor x: there is no version v1alpha1 of it: the API server refuses it; write apiVersion: monitoring.coreos.com/v1`}},
 		{"PrometheusRule of a version that is gone", "apiVersion: monitoring.coreos.com/v1alpha1\nkind: PrometheusRule\nmetadata: {name: x}\nspec: {groups: []}\n", []string{
 			`1:13 "monitoring.coreos.com/v1alpha1" error syntax/schema: PrometheusRule x: there is no version v1alpha1 of it: the API server refuses it; write apiVersion: monitoring.coreos.com/v1`}},
+		{"a label that is called status", object("ServiceMonitor", "v1", "selector: {matchLabels: {status: 1}}", "endpoints: []"), []string{
+			`6:36 "1" error syntax/schema: ServiceMonitor x: matchLabels.status is an integer to YAML, and the API server takes only text: write "1"`}},
 		{"fork", strings.Replace(serviceMonitor("something: new"), "monitoring.coreos.com", "monitoring.rhobs", 1), nil},
 		{"another API", "apiVersion: example.com/v1\nkind: ServiceMonitor\nspec: {groups: 1}\n", nil},
 		{"port and action are left to their checks", serviceMonitor("relabelings: [{action: DROP}]", "port: 8080"), []string{

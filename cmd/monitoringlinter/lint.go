@@ -330,7 +330,8 @@ func writeFile(out reportFile, r report.Run, o report.Options) (err error) {
 }
 
 func usage(w io.Writer, f *lintFlags) {
-	fmt.Fprint(w, `monitoringlinter checks Prometheus rules: rule files, PrometheusRule and the like.
+	fmt.Fprint(w, `monitoringlinter checks Prometheus rules (rule files, PrometheusRule and the like) and what
+scrapes their metrics (ServiceMonitor, PodMonitor, Probe, ScrapeConfig).
 
 Usage:
   monitoringlinter [lint] [flags] [path | glob | -] ...

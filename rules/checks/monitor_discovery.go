@@ -21,7 +21,7 @@ var _ = add(lint.Check{
 		Title: "monitor or PrometheusRule that no Prometheus selects",
 		Why: `A Prometheus object says by labels which ServiceMonitors, PodMonitors, Probes, ScrapeConfigs and PrometheusRules it takes, and by labels of namespaces where it looks for them. An object without the label is ignored, without an error: charts like kube-prometheus-stack want release: NAME on each of them. Without a namespace selector a Prometheus looks into its own namespace only, and without a selector it takes nothing; an empty one, {}, takes everything.
 
-Compared are the Prometheus, PrometheusAgent and ThanosRuler objects beside the object: in the same file or folder, or above or below it. A Prometheus that has no selector at all, or looks into its own namespace only, may be meant for something else: an information. Where the run holds none the check is silent, unless required-labels says what labels such objects must have. AlertmanagerConfigs are held against Alertmanagers in the same way.`,
+Compared are the Prometheus, PrometheusAgent and ThanosRuler objects beside the object: in the same file or folder, or above or below it. A Prometheus that selects nothing of any kind, or looks into its own namespace only, may be meant for something else: an information. Where the run holds none the check is silent, unless required-labels says what labels such objects must have. AlertmanagerConfigs are held against Alertmanagers in the same way.`,
 		Bad: `apiVersion: monitoring.coreos.com/v1
 kind: Prometheus
 metadata:
@@ -128,7 +128,9 @@ func checkMonitorDiscovery(p *lint.Pass, n lint.Node, group string, at source.Sp
 	}
 	switch {
 	case s.Selector.Value == nil:
-		f.Severity = lint.Info
+		if !monitorDiscoverySelects(s.Server) {
+			f.Severity = lint.Info
+		}
 		f.Message = fmt.Sprintf("%s is ignored: %s has no %s and so takes none%s; set it, {} takes all", n.Object(), server, s.Field, rest)
 	case !s.Labels:
 		f.Message = fmt.Sprintf("%s is ignored: %s does not take it%s, as its %s wants %s; %s", n.Object(), server, rest, s.Field, s.Selector, monitorDiscoveryHint(s, labels))
@@ -141,6 +143,16 @@ func checkMonitorDiscovery(p *lint.Pass, n lint.Node, group string, at source.Sp
 		f.Message = fmt.Sprintf("%s is ignored: %s, whose labels fit, does not look into the namespace %s%s; %s", n.Object(), server, n.Object().Namespace, rest, hint)
 	}
 	p.Report(f)
+}
+
+// monitorDiscoverySelects reports whether a server takes anything at all.
+func monitorDiscoverySelects(s *monitors.Server) bool {
+	for _, selector := range s.Selectors() {
+		if selector.Value != nil {
+			return true
+		}
+	}
+	return false
 }
 
 func monitorDiscoveryPair(name, value string) string {

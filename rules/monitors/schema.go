@@ -120,6 +120,10 @@ func (c validator) mistyped(v *Value, s *schema, name string) {
 	if v.Type == String && v.Unknown() {
 		return
 	}
+	if s.kind == text && v.Type == Integer && isDuration(s.pattern) {
+		c.report(v.Place, "%s: %s", name, patternHint(s.pattern, v.Text.Value))
+		return
+	}
 	if s.kind == text && v.Type < String {
 		p := c.report(v.Place, "%s is %s to YAML, and the API server takes only text: write %q", name, v.Type, v.Text.Value)
 		p.Fixes = []lint.Fix{lint.Replace(v.Place, strconv.Quote(v.Text.Value), "quote the value", true)}
@@ -303,10 +307,13 @@ func matchesPattern(pattern, s string) bool {
 	return re.(*regexp.Regexp).MatchString(s)
 }
 
+// isDuration tells the patterns of durations.
+func isDuration(pattern string) bool { return strings.Contains(pattern, "([0-9]+)h)?(([0-9]+)m") }
+
 // patternHint says in words what the value of a pattern looks like.
 func patternHint(pattern, s string) string {
 	switch {
-	case strings.Contains(pattern, "([0-9]+)y") || strings.Contains(pattern, "([0-9]+)h)?(([0-9]+)m"):
+	case isDuration(pattern):
 		if s == "" {
 			return "the empty text is no duration: write one such as 30s, or remove the field"
 		}
