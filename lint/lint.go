@@ -157,6 +157,7 @@ func (c *Check) Bind(decode func(options any) error) (Func, error) {
 type Problem struct {
 	Finding
 	Dialects []string // those under which it is none
+	Partial  bool     // none if the file is a patch of an object that stands elsewhere
 }
 
 // Span returns where the problem is.
@@ -183,6 +184,7 @@ type Document interface {
 type Counts struct {
 	Files    int `json:"files"`
 	Rules    int `json:"rules"`
+	Monitors int `json:"monitors"`
 	Runbooks int `json:"runbooks"`
 	Packages int `json:"packages"`
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/monitoringlinter/monitoringlinter/lint"
 	"github.com/monitoringlinter/monitoringlinter/lint/near"
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
+	"github.com/monitoringlinter/monitoringlinter/rules/monitors"
 	"github.com/monitoringlinter/monitoringlinter/rules/promql"
 	"github.com/monitoringlinter/monitoringlinter/rules/yamltext"
 )
@@ -37,6 +38,9 @@ type objectDecoder struct {
 	merging []*yaml.Node // the mappings whose merge keys are being resolved
 	kube    bool         // values are those of a Kubernetes object: decoded as YAML 1.1, strictly typed
 	partial bool         // values may hold parameters of an OpenShift template
+
+	template bool // the document is a template that happens to be YAML
+	quiet    bool // the object at work is not ours to judge
 }
 
 const (
@@ -49,9 +53,12 @@ const (
 )
 
 func (d *objectDecoder) root(n *yaml.Node) {
-	if language, at := templateLanguage(d.doc.Value); language != "" && (d.ours || looksLikeRules(d.doc.Value)) {
-		d.unrendered(d.doc.Text, language, at)
-		return
+	if language, at := templateLanguage(d.doc.Value); language != "" {
+		if d.ours || looksLikeOurs(d.doc.Value) {
+			d.unrendered(d.doc.Text, language, at)
+			return
+		}
+		d.template = true
 	}
 	nodes, ok := d.survey(n, 0)
 	if !ok {
@@ -68,14 +75,14 @@ func budget(nodes int) int { return min(maxAliases*nodes+1000, 2*nodes+maxExpand
 // would accept. It does not follow aliases.
 func (d *objectDecoder) survey(n *yaml.Node, depth int) (nodes int, ok bool) {
 	if depth > maxNesting {
-		if d.ours || looksLikeRules(d.doc.Value) {
+		if d.ours || looksLikeOurs(d.doc.Value) {
 			d.problem("syntax/yaml", lint.Error, d.text(n).All(), "YAML is nested more than %d deep", maxNesting)
 		}
 		return 0, false
 	}
 	if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 && len(n.Content) > 0 && n.Content[0].Kind == yaml.MappingNode {
 		at := d.doc.Offset(n.Line, n.Column)
-		if strings.HasPrefix(d.doc.Value[at:], "{{") && looksLikeRules(d.doc.Value) {
+		if strings.HasPrefix(d.doc.Value[at:], "{{") && looksLikeOurs(d.doc.Value) {
 			end := strings.Index(d.doc.Value[at:], "}}")
 			d.unrendered(d.doc.Text, "Go", [2]int{at, at + max(end, 0) + 2})
 			return 0, false
@@ -99,6 +106,7 @@ func (d *objectDecoder) visit(n *yaml.Node) (*yaml.Node, bool) {
 	}
 	d.visits--
 	if d.visits == 0 {
+		d.quiet = d.quiet && !looksLikeOurs(d.doc.Value)
 		d.problem("syntax/yaml", lint.Error, d.start(n), "aliases expand the document to far more than is written: the rest of it was not read")
 		d.visits--
 	}
@@ -138,7 +146,7 @@ func (d *objectDecoder) tagged(n *yaml.Node, t source.Text) source.Text {
 
 // problem reports a fault of the object at work, which the message names first.
 func (d *objectDecoder) problem(check string, severity lint.Severity, span source.Span, format string, args ...any) *lint.Problem {
-	if d.visits < 0 { // what was not read can't be judged
+	if d.visits < 0 || d.quiet { // what was not read can't be judged
 		return &lint.Problem{}
 	}
 	message := fmt.Sprintf(format, args...)
@@ -166,6 +174,10 @@ func (d *objectDecoder) value(n *yaml.Node, depth int) {
 		return
 	}
 	kind, version := scalarField(n, "kind"), scalarField(n, "apiVersion")
+	of := monitors.KindOf(kind, version)
+	if kind == "" && isKustomization(d.src.Path) && field(n, "groups") == nil {
+		of = monitors.Beside
+	}
 	switch {
 	case kind == PrometheusRule || kind == AlertingRule || kind == VMRule:
 		d.manifest(n, kind)
@@ -177,6 +189,8 @@ func (d *objectDecoder) value(n *yaml.Node, depth int) {
 		d.partial = false
 	case kind == "ConfigMap":
 		d.configMap(n)
+	case of != monitors.None:
+		d.kubernetes(n, kind, of)
 	case kind != "" && version != "":
 		// some other object
 	case d.isRuleFile(n):
@@ -258,16 +272,21 @@ func (d *objectDecoder) begin(f *File) {
 
 func (d *objectDecoder) manifest(n *yaml.Node, kind string) {
 	d.kube = true
-	f := &File{Kind: kind, span: d.start(n), origin: &lint.Origin{Kind: kind}}
+	group, _, _ := strings.Cut(scalarField(n, "apiVersion"), "/")
+	f := &File{Kind: kind, Group: group, span: d.start(n), origin: &lint.Origin{Kind: kind}}
 	if m := field(n, "metadata"); m != nil {
 		m = follow(m)
 		f.Name = scalarField(m, "name")
+		f.name = d.nameField(m, "name").All()
 		f.origin.Name, f.origin.Namespace = f.Name, scalarField(m, "namespace")
 		f.origin.Labels = stringMap(field(m, "labels"))
 		f.origin.Annotations = stringMap(field(m, "annotations"))
 	}
 	d.file = f
 	d.begin(f)
+	if group, version, _ := strings.Cut(scalarField(n, "apiVersion"), "/"); kind == PrometheusRule && group == "monitoring.coreos.com" && version != "v1" && !monitors.Placeholder(version) {
+		d.schema(d.text(follow(field(n, "apiVersion"))).All(), "there is no version %s of it: the API server refuses it; write apiVersion: monitoring.coreos.com/v1", version)
+	}
 	fields := crdFields[kind]
 	var spec *yaml.Node
 	for _, e := range d.entries(n) {

@@ -19,7 +19,7 @@ import (
 	"github.com/monitoringlinter/monitoringlinter/rules/yamltext"
 )
 
-// Language reads YAML and JSON files that hold rules. Other files are none of
+// Language reads YAML and JSON files that hold rules or monitors. Other files are none of
 // its business, unless the user names one that does not parse.
 var Language = lint.Language{
 	Name: "rules",
@@ -27,7 +27,7 @@ var Language = lint.Language{
 		if isMarkdownOrGo(f.Path) {
 			return nil
 		}
-		if d := Parse(f, named); len(d.Files) > 0 || len(d.Problems) > 0 {
+		if d := Parse(f, named); len(d.Files)+len(d.Objects)+len(d.Problems) > 0 {
 			return d
 		}
 		return nil
@@ -73,7 +73,7 @@ func Parse(f *source.File, named bool) *Document {
 	if strings.HasPrefix(text.Value, "\ufeff") {
 		text = text.Slice(len("\ufeff"), len(text.Value))
 	}
-	if !mayHoldRules(text.Value) && !ours {
+	if !mayHold(text.Value) && !ours && !isKustomization(f.Path) {
 		return d
 	}
 	if strings.HasPrefix(text.Value, "\xff\xfe") || strings.HasPrefix(text.Value, "\xfe\xff") {
@@ -83,7 +83,7 @@ func Parse(f *source.File, named bool) *Document {
 		return d
 	}
 	if at := invalidUTF8(text.Value); at >= 0 {
-		if ours || looksLikeRules(text.Value) {
+		if ours || looksLikeOurs(text.Value) {
 			d.report(lint.Finding{Check: "syntax/yaml", Severity: lint.Error, Span: text.Span(at, at+1),
 				Message: fmt.Sprintf("byte 0x%02x is not valid UTF-8: save the file as UTF-8", text.Value[at])})
 		}
@@ -115,7 +115,9 @@ func hasRulesExtension(name string) bool {
 	return false
 }
 
-// mayHoldRules is a scan that spares most files of a repository the parser.
+// mayHold is a scan that spares most files of a repository the parser.
+func mayHold(s string) bool { return mayHoldRules(s) || mayHoldObjects(s) }
+
 func mayHoldRules(s string) bool {
 	return strings.Contains(s, "groups")
 }
@@ -127,7 +129,10 @@ var (
 	ruleKind  = regexp.MustCompile(`(?m)^[\t ]*["']?kind["']?[\t ]*:[\t ]*["']?(?:PrometheusRule|AlertingRule|VMRule)\b`)
 )
 
-// looksLikeRules tells of text that does not parse whether it was meant to be rules.
+// looksLikeOurs tells of text that does not parse whether it was meant to be
+// something that is linted.
+func looksLikeOurs(s string) bool { return looksLikeRules(s) || looksLikeMonitors(s) }
+
 func looksLikeRules(s string) bool {
 	return ruleKind.MatchString(s) || groupsKey.MatchString(s) && ruleKey.MatchString(s)
 }
@@ -138,7 +143,7 @@ func (d *Document) stream(text source.Text, ours, nested bool) {
 	documents := split(text)
 	plain := 0
 	for _, t := range documents {
-		if !ours && !mayHoldRules(t.Value) {
+		if !ours && !mayHold(t.Value) && !isKustomization(d.src.Path) {
 			continue
 		}
 		if len(documents) == 1 && !nested {
@@ -147,7 +152,7 @@ func (d *Document) stream(text source.Text, ours, nested bool) {
 		}
 		// In a stream of many documents those that are not ours are passed over
 		// even if the file was named.
-		n := d.document(t, ours && !nested && (len(documents) == 1 || looksLikeRules(t.Value)), text)
+		n := d.document(t, ours && !nested && (len(documents) == 1 || looksLikeOurs(t.Value)), text)
 		if n > 0 && plain > 0 {
 			f := d.Files[len(d.Files)-1]
 			d.report(lint.Finding{Check: "syntax/schema", Severity: lint.Warning, Span: t.Span(0, firstLine(t.Value)), Object: f.Object(), Origin: f.origin,
@@ -234,7 +239,7 @@ func (d *Document) document(t source.Text, ours bool, stream source.Text) int {
 			return plain
 		}
 		if err != nil {
-			if ours || looksLikeRules(t.Value) {
+			if ours || looksLikeOurs(t.Value) {
 				d.broken(t, err)
 			}
 			return plain

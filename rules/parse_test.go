@@ -355,6 +355,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(tt.yaml)
 	}
 	f.Add(manifest("- alert: A", "  expr: up", "  labels: {severity: yes}"))
+	f.Add(serviceMonitor("interval: 30s", "relabelings: [{action: drop, sourceLabels: [a]}]", "tlsConfig: &a {ca: {}}", "params: {a: [on]}"))
+	f.Add(object("Prometheus", "v1", "serviceMonitorSelector: {matchExpressions: [{key: a, operator: In, values: [b]}]}"))
 	f.Add("apiVersion: v1\nkind: ConfigMap\ndata:\n  a.rules: |\n    groups:\n    - name: g\n      rules:\n      - alert: A\n        expr: >-\n          up\n          = 0\n")
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, named := range []bool{false, true} {

@@ -2,7 +2,8 @@
 
 // Package rules models Prometheus rules in the files that teams write them in:
 // plain rule files, PrometheusRule, AlertingRule and VMRule manifests, lists of
-// these, and rule files inside a ConfigMap.
+// these, and rule files inside a ConfigMap. The objects of the same files that
+// package monitors knows are handed to it.
 //
 // [Language] finds out by content what a YAML or JSON file holds. Each part of
 // the model knows where it was written. What Prometheus or the Kubernetes API
@@ -17,6 +18,7 @@ import (
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
+	"github.com/monitoringlinter/monitoringlinter/rules/monitors"
 	"github.com/monitoringlinter/monitoringlinter/rules/promql"
 )
 
@@ -24,6 +26,7 @@ import (
 // documents, items of a list, entries of a ConfigMap.
 type Document struct {
 	Files    []*File
+	Objects  []lint.Node // of the operator, and those beside them that it refers to
 	Problems []*lint.Problem
 	src      *source.File
 }
@@ -31,8 +34,9 @@ type Document struct {
 // Source returns the file on disk.
 func (d *Document) Source() *source.File { return d.src }
 
-// Nodes yields the problems and then each file, its groups, their rules and
-// the expressions of these, those in their templates included.
+// Nodes yields the problems, then each file, its groups, their rules and the
+// expressions of these, those in their templates included, and then the objects
+// of package monitors.
 func (d *Document) Nodes() iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for _, p := range d.Problems {
@@ -60,12 +64,23 @@ func (d *Document) Nodes() iter.Seq[any] {
 				}
 			}
 		}
+		monitors.Nodes(d.Objects)(yield)
 	}
 }
 
-// Count adds the file and its rules to the totals.
+// Count adds the file, its rules and its monitors to the totals. A file that
+// holds only what stands beside monitors does not count.
 func (d *Document) Count(c *lint.Counts) {
-	c.Files++
+	beside := len(d.Objects) > 0 && len(d.Files)+len(d.Problems) == 0
+	for _, o := range d.Objects {
+		if _, ok := o.(*monitors.Monitor); ok {
+			c.Monitors++
+		}
+		beside = beside && monitors.IsBeside(o)
+	}
+	if !beside {
+		c.Files++
+	}
 	for _, f := range d.Files {
 		for _, g := range f.Groups {
 			c.Rules += len(g.Rules)
@@ -84,10 +99,20 @@ const (
 // rule file, or the Kubernetes object that takes its place.
 type File struct {
 	Kind   string // "" for a plain rule file
+	Group  string // of the API that has the kind
 	Name   string // metadata.name
 	Groups []*Group
 	span   source.Span
+	name   source.Span // of metadata.name
 	origin *lint.Origin
+}
+
+// Place returns where to report what concerns the object as a whole: its name.
+func (f *File) Place() source.Span {
+	if f.name.End > f.name.Start {
+		return f.name
+	}
+	return f.span
 }
 
 // Span returns the bytes of the file or object.

@@ -152,6 +152,7 @@ func lintCommand(ctx context.Context, std stdio, args []string) int {
 		Excluded:  conf.Excluded,
 		Stdin:     std.in,
 		StdinName: f.stdinFilename,
+		Split:     rendered,
 		Fail:      rules.Unreadable,
 	})
 	if err != nil {
@@ -167,7 +168,7 @@ func lintCommand(ctx context.Context, std stdio, args []string) int {
 	r := report.Run{
 		Findings: findings,
 		Checks:   allChecks,
-		Notices:  slices.Concat(notices(found), nothingIn(unknown), skipped(project, inputs, findings, severities.show)),
+		Notices:  slices.Concat(notices(found), nothingIn(append(unknown, uncounted(project, inputs)...)), skipped(project, inputs, findings, severities.show)),
 		Version:  version(),
 		Failed:   status == exitFailure,
 	}
@@ -201,6 +202,15 @@ func lintCommand(ctx context.Context, std stdio, args []string) int {
 		}
 	}
 	return status
+}
+
+// rendered takes the output of helm template apart by the templates it is made of.
+func rendered(data []byte) []files.Part {
+	var parts []files.Part
+	for path, documents := range rules.Rendered(string(data)) {
+		parts = append(parts, files.Part{Path: path, Data: []byte(documents)})
+	}
+	return parts
 }
 
 // settings reads the configuration.
@@ -249,6 +259,18 @@ func notices(found []files.Notice) []report.Notice {
 	return out
 }
 
+// uncounted returns the inputs that hold only what rules and monitors refer to.
+func uncounted(project *lint.Project, inputs []lint.Input) []lint.Input {
+	context := map[string]bool{}
+	for _, d := range project.Documents {
+		var c lint.Counts
+		if d.Count(&c); c == (lint.Counts{}) {
+			context[d.Source().Path] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(inputs), func(in lint.Input) bool { return !context[in.Path] })
+}
+
 // nothingIn says of the files that the user named, and that hold nothing to
 // lint, that they do not.
 func nothingIn(unknown []lint.Input) []report.Notice {
@@ -257,7 +279,7 @@ func nothingIn(unknown []lint.Input) []report.Notice {
 		if !in.Named {
 			continue
 		}
-		message := "nothing to lint: the file holds no rules"
+		message := "nothing to lint: the file holds no rules and no monitors"
 		if data, err := in.Read(); err == nil && len(strings.TrimSpace(string(data))) == 0 {
 			message = "nothing to lint: the file is empty"
 		}
@@ -277,7 +299,7 @@ func skipped(project *lint.Project, inputs []lint.Input, findings []lint.Finding
 	for _, d := range project.Documents {
 		var c lint.Counts
 		d.Count(&c)
-		if path := d.Source().Path; named[path] && c.Rules+c.Runbooks == 0 {
+		if path := d.Source().Path; named[path] && c.Rules+c.Monitors+c.Runbooks == 0 {
 			empty[path] = true
 		}
 	}
@@ -314,7 +336,8 @@ func writeFile(out reportFile, r report.Run, o report.Options) (err error) {
 }
 
 func usage(w io.Writer, f *lintFlags) {
-	fmt.Fprint(w, `monitoringlinter checks Prometheus rules: rule files, PrometheusRule and the like.
+	fmt.Fprint(w, `monitoringlinter checks Prometheus rules (rule files, PrometheusRule and the like) and what
+scrapes their metrics (ServiceMonitor, PodMonitor, Probe, ScrapeConfig).
 
 Usage:
   monitoringlinter [lint] [flags] [path | glob | -] ...

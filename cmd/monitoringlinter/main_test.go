@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 
 // TestGenerated fails when a file that is made from the checks is out of date.
 func TestGenerated(t *testing.T) {
-	page, err := documentation().Page("Checks of rules", referenceIntro)
+	page, err := documentation().Page("Checks of rules and monitors", referenceIntro)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-const referenceIntro = `What monitoringlinter checks in Prometheus rules, and why. Every example below is run by the tests, and what is printed under it is the real output.
+const referenceIntro = `What monitoringlinter checks in Prometheus rules and in the monitors of the Prometheus operator, and why. Every example below is run by the tests, and what is printed under it is the real output.
 
 The severity is the one that holds without a configuration; some checks report lesser faults below it, as they say. ` + "`monitoringlinter explain ID`" + ` prints the section of a check. How checks are turned off, graded and configured is in the [README](../README.md#configuration).`
 
@@ -105,8 +105,9 @@ var imports = map[string][]string{
 	"lint/linttest":        {"lint", "lint/source", "lint/config", "lint/filter", "lint/fix", "lint/reference", "lint/report"},
 	"rules/yamltext":       {"lint/source"},
 	"rules/promql":         {"lint/source"},
-	"rules":                {"lint", "lint/source", "lint/near", "rules/yamltext", "rules/promql"},
-	"rules/checks":         {"lint", "lint/source", "lint/near", "rules", "rules/promql"},
+	"rules/monitors":       {"lint", "lint/source", "lint/near"},
+	"rules":                {"lint", "lint/source", "lint/near", "rules/yamltext", "rules/promql", "rules/monitors"},
+	"rules/checks":         {"lint", "lint/source", "lint/near", "rules", "rules/promql", "rules/monitors"},
 	"cmd/monitoringlinter": {"lint", "lint/source", "lint/near", "lint/files", "lint/config", "lint/filter", "lint/reference", "lint/report", "rules", "rules/checks"},
 }
 

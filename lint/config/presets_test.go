@@ -62,7 +62,7 @@ func TestPresetSources(t *testing.T) {
 }
 
 func TestPresetIDs(t *testing.T) {
-	want := []string{"alert/annotations", "alert/labels", "alert/name", "alert/runbook-url", "alert/severity", "record/name"}
+	want := []string{"alert/annotations", "alert/labels", "alert/name", "alert/runbook-url", "alert/severity", "monitor/tls", "record/name"}
 	if diff := cmp.Diff(want, PresetIDs()); diff != "" {
 		t.Errorf("PresetIDs (-want +got):\n%s", diff)
 	}

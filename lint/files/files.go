@@ -43,9 +43,18 @@ type Options struct {
 	Excluded  func(path string) bool
 	Stdin     io.Reader
 	StdinName string // what findings on standard input show for a path; "" is <stdin>
+	// Split takes what another program made of many files and wrote to standard
+	// input apart again, unless it has a name; nil, and no parts, leave it whole.
+	Split func(data []byte) []Part
 	// Fail makes the document of a file that can't be read, or of a folder that
 	// can't be listed, below one that is named.
 	Fail func(f *source.File, err error) lint.Document
+}
+
+// A Part is what standard input holds of a file.
+type Part struct {
+	Path string // "" if it is of no file that is known
+	Data []byte
 }
 
 // A Notice is something to know about a path that is not linted.
@@ -198,8 +207,27 @@ func (f *finder) standardInput() error {
 	if err != nil && !errors.Is(err, ErrTooLarge) {
 		return fmt.Errorf("reading standard input: %w", err)
 	}
+	if f.Split != nil && f.StdinName == "" && err == nil {
+		if parts := f.Split(data); len(parts) > 0 {
+			f.parts(parts)
+			return nil
+		}
+	}
 	f.stdin = lint.Input{Path: name, Named: true, Read: func() ([]byte, error) { return data, err }, Fail: f.Fail}
 	return nil
+}
+
+// parts adds the files that standard input was made of. They are not named:
+// most of what a chart renders to is none of the linter's business.
+func (f *finder) parts(parts []Part) {
+	f.Stdin = strings.NewReader("") // all of it is read
+	for _, p := range parts {
+		name := "<stdin>"
+		if p.Path != "" {
+			name = clean(p.Path)
+		}
+		f.inputs["<stdin>\x00"+name] = lint.Input{Path: name, Read: func() ([]byte, error) { return p.Data, nil }, Fail: f.Fail}
+	}
 }
 
 func (f *finder) stdinKey() string {

@@ -81,6 +81,8 @@ func TestFind(t *testing.T) {
 		{"standard input twice", nil, []string{"-", "-"}, Options{Stdin: strings.NewReader("x")}, []string{"<stdin>!"}, nil, ""},
 		{"no standard input", nil, []string{"-"}, Options{}, nil, nil, "-: there is no standard input"},
 		{"standard input", nil, []string{"-"}, Options{Stdin: strings.NewReader("x")}, []string{"<stdin>!"}, nil, ""},
+		{"standard input of parts", nil, []string{"-", "-"}, Options{Stdin: strings.NewReader("x"), Split: func([]byte) []Part { return []Part{{Path: "b/./a.yaml"}, {}} }}, []string{"<stdin>", "b/a.yaml"}, nil, ""},
+		{"standard input of parts with a name", nil, []string{"-"}, Options{Stdin: strings.NewReader("x"), StdinName: "a.yaml", Split: func([]byte) []Part { return []Part{{Path: "b.yaml"}} }}, []string{"a.yaml!"}, nil, ""},
 		{"standard input with a name", nil, []string{"-"}, Options{Stdin: strings.NewReader("x"), StdinName: "a/b.yaml"}, []string{"a/b.yaml!"}, nil, ""},
 		{"what does not exist", []string{"a.yaml"}, []string{"nope.yaml", "a.yaml", "nope/*.yaml"}, Options{}, []string{"a.yaml!"}, nil,
 			"nope.yaml: there is no such file or folder\nnope/*.yaml: no file matches"},

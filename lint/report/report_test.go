@@ -419,7 +419,7 @@ func TestSummaryJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"files":1,"rules":2,"runbooks":0,"packages":0,"errors":3,"warnings":0,"infos":0,"suppressed":0,"seconds":1.235}`
+	want := `{"files":1,"rules":2,"monitors":0,"runbooks":0,"packages":0,"errors":3,"warnings":0,"infos":0,"suppressed":0,"seconds":1.235}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -219,6 +219,9 @@ func (p printer) summary(s Summary) string {
 	}
 
 	read := []string{counted(s.Files, "file"), counted(s.Rules, "rule")}
+	if s.Monitors != 0 {
+		read = append(read, counted(s.Monitors, "monitor"))
+	}
 	if s.Runbooks != 0 {
 		read = append(read, counted(s.Runbooks, "runbook"))
 	}

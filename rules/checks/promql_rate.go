@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
 	"github.com/monitoringlinter/monitoringlinter/rules"
+	"github.com/monitoringlinter/monitoringlinter/rules/monitors"
 	"github.com/monitoringlinter/monitoringlinter/rules/promql"
 )
 
@@ -27,7 +29,7 @@ The other way round, delta, deriv, idelta and predict_linear are for gauges and 
 
 irate looks at the last two samples of the range only. In an alert, one quiet scrape resolves the condition and "for" starts over.
 
-A range must hold two samples, or there is no result: where scrape-interval is configured, a range below twice the interval is an error, and one below four times (a missed scrape makes a gap) a warning. Otherwise a range below 1m, the interval that Prometheus has by default, is an information. A range of exactly one interval is reported by promql/deprecated.`,
+A range must hold two samples, or there is no result: where the interval is known, from the ServiceMonitor or PodMonitor in the same folder or a neighbouring one that scrapes the job which the selector names, or else from scrape-interval, a range below twice the interval is an error, and one below four times (a missed scrape makes a gap) a warning. Otherwise a range below 1m, the interval that Prometheus has by default, is an information. A range of exactly one interval is reported by promql/deprecated.`,
 		Bad: `groups:
 - name: machines
   rules:
@@ -159,8 +161,18 @@ func promqlRateRange(p *lint.Pass, e *promql.Expr, call *parser.Call, m *parser.
 		return // recorded as often as its group is evaluated
 	}
 	name, interval := call.Func.Name, o.interval()
-	width := model.Duration(m.Range)
+	width, whose := model.Duration(m.Range), ""
 	f := lint.Finding{}
+	if v, ok := promql.Unwrap(m.VectorSelector).(*parser.VectorSelector); ok {
+		if scraped, by := promqlRateScraped(p.Project, e.Text.File.Path, v); by != nil {
+			interval, whose = scraped, " of "+by.Object().String()
+			at := by.Interval.Text.All()
+			if by.Interval.Text.IsZero() {
+				at = by.Monitor.Place()
+			}
+			f.Related = []lint.Related{{Span: at, Message: "it is scraped by this"}}
+		}
+	}
 	switch {
 	case interval == 0 && m.Range < time.Minute:
 		f.Severity = lint.Info
@@ -168,15 +180,47 @@ func promqlRateRange(p *lint.Pass, e *promql.Expr, call *parser.Call, m *parser.
 	case interval == 0 || m.Range == interval:
 		return
 	case m.Range < 2*interval:
-		f.Message = promqlSelectorMessage(p, "range of %s is %s, less than twice the scrape interval of %s: it often holds fewer than two samples, for which there is no result; write %s", name, width, model.Duration(interval), model.Duration(4*interval))
+		f.Message = promqlSelectorMessage(p, "range of %s is %s, less than twice the scrape interval of %s%s: it often holds fewer than two samples, for which there is no result; write %s", name, width, model.Duration(interval), whose, model.Duration(4*interval))
 	case m.Range < 4*interval && name != "irate" && name != "idelta":
 		f.Severity = lint.Warning
-		f.Message = promqlSelectorMessage(p, "range of %s is %s, less than four times the scrape interval of %s: a single missed scrape can leave it without a result; write %s", name, width, model.Duration(interval), model.Duration(4*interval))
+		f.Message = promqlSelectorMessage(p, "range of %s is %s, less than four times the scrape interval of %s%s: a single missed scrape can leave it without a result; write %s", name, width, model.Duration(interval), whose, model.Duration(4*interval))
 	default:
 		return
 	}
 	f.Span = e.Range(m)
 	p.Report(f)
+}
+
+// promqlRateScraped returns the least interval at which the series of a selector
+// are scraped, and the endpoint that does so, if monitors of the run tell: the
+// selector must name the job.
+func promqlRateScraped(project *lint.Project, file string, v *parser.VectorSelector) (least time.Duration, by *monitors.Endpoint) {
+	job := ""
+	for _, m := range v.LabelMatchers {
+		if m.Name == model.JobLabel && m.Type == labels.MatchEqual {
+			job = m.Value
+		}
+	}
+	if job == "" {
+		return 0, nil
+	}
+	jobs := monitors.JobsOf(project)
+next:
+	for _, j := range jobs.Named(job, file) {
+		for _, m := range v.LabelMatchers {
+			if value, known := j.Labels[m.Name]; known && !m.Matches(value) {
+				continue next
+			}
+		}
+		interval, known := jobs.Interval(j.Endpoint)
+		if !known {
+			return 0, nil
+		}
+		if by == nil || interval < least {
+			least, by = interval, j.Endpoint
+		}
+	}
+	return least, by
 }
 
 // promqlRateSubquery reports a rate of what is no counter any more.
