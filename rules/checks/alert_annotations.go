@@ -73,7 +73,7 @@ func (o alertAnnotations) Validate() error {
 			return err
 		}
 	}
-	return alertVersionError(o.PrometheusVersion)
+	return promVersionError(o.PrometheusVersion)
 }
 
 func checkAlertAnnotations(p *lint.Pass, r *rules.Rule, o alertAnnotations) {
@@ -210,6 +210,6 @@ func alertAnnotationsPrinted(e rules.Entry) (string, bool) {
 // label or annotation of that name, and with it the file: before version 3
 // names had only letters, digits and underscores.
 func alertVersionRefuses(version, name string) bool {
-	major, ok := alertVersionMajor(version)
-	return ok && major < 3 && !model.LegacyValidation.IsValidLabelName(name)
+	v := parsePromVersion(version)
+	return v.known() && v.major < 3 && !model.LegacyValidation.IsValidLabelName(name)
 }

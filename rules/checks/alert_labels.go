@@ -7,7 +7,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/prometheus/common/model"
@@ -79,7 +78,7 @@ func (o alertLabels) Validate() error {
 			return fmt.Errorf("allowed of %s: no values", name)
 		}
 	}
-	return alertVersionError(o.PrometheusVersion)
+	return promVersionError(o.PrometheusVersion)
 }
 
 func checkAlertLabels(p *lint.Pass, r *rules.Rule, o alertLabels) {
@@ -158,8 +157,8 @@ func (o alertLabels) name(p *lint.Pass, object lint.Object, e rules.Entry) bool 
 // unicode reports a name that only Prometheus 3 accepts.
 func (o alertLabels) unicode(p *lint.Pass, object lint.Object, e rules.Entry) {
 	name := e.Key.Value
-	major, known := alertVersionMajor(o.PrometheusVersion)
-	if known && major >= 3 {
+	version := parsePromVersion(o.PrometheusVersion)
+	if version.major >= 3 {
 		return
 	}
 	hint, meant := "use only letters, digits and underscores", alertLabelsLegacy(name)
@@ -170,7 +169,7 @@ func (o alertLabels) unicode(p *lint.Pass, object lint.Object, e rules.Entry) {
 			f.Fixes = []lint.Fix{lint.Replace(s, meant, "rename it to "+meant, false)}
 		}
 	}
-	if known {
+	if version.known() {
 		f.Severity = lint.Error
 		f.Message = fmt.Sprintf("%s label %q is no valid name for Prometheus %s, which refuses the whole file: %s", object, name, o.PrometheusVersion, hint)
 	} else {
@@ -242,24 +241,4 @@ func (o alertLabels) value(p *lint.Pass, object lint.Object, e rules.Entry) {
 	if pattern, ok := o.Pattern[name]; ok && !alertPattern(p, pattern).MatchString(value) {
 		p.Reportf(e.Place(), "%s label '%s' is %q, which does not match the pattern %q", object, name, value, pattern)
 	}
-}
-
-var alertVersion = regexp.MustCompile(`^v?(\d{1,3})(?:\.\d{1,3}){0,2}(?:[-+].*)?$`)
-
-// alertVersionMajor returns the major version of a Prometheus called v3.5, 3
-// or 2.53.1, and whether one is given.
-func alertVersionMajor(version string) (int, bool) {
-	m := alertVersion.FindStringSubmatch(version)
-	if m == nil {
-		return 0, false
-	}
-	major, err := strconv.Atoi(m[1])
-	return major, err == nil
-}
-
-func alertVersionError(version string) error {
-	if _, ok := alertVersionMajor(version); !ok && version != "" {
-		return fmt.Errorf("prometheus-version: %q is no version such as v3.5", version)
-	}
-	return nil
 }

@@ -39,10 +39,10 @@ func TestAlertOptionsValidate(t *testing.T) {
 	}
 }
 
-func TestAlertVersionMajor(t *testing.T) {
-	for version, want := range map[string]int{"v3.5": 3, "3": 3, "v2.53": 2, "2.53.1": 2, "v3.0.0-rc.1": 3, "": 0, "three": 0, "3.": 0, "99999": 0} {
-		if got, _ := alertVersionMajor(version); got != want {
-			t.Errorf("alertVersionMajor(%q) = %d, want %d", version, got, want)
+func TestPromVersion(t *testing.T) {
+	for version, want := range map[string]int{"v3.5": 3, "3": 3, "v2.53": 2, "2.53.1": 2, "v3.0.0-rc.1": 3, "": 0, "three": 0, "3.": 0, "99999": 0, "0.5": 0} {
+		if got := parsePromVersion(version).major; got != want {
+			t.Errorf("parsePromVersion(%q) is of %d, want %d", version, got, want)
 		}
 	}
 }

@@ -5,7 +5,6 @@ package checks
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -64,21 +63,7 @@ func (o promqlDeprecated) Validate() error {
 			return fmt.Errorf("scrape-interval: %w", err)
 		}
 	}
-	if o.PrometheusVersion != "" && !promqlVersion.MatchString(o.PrometheusVersion) {
-		return fmt.Errorf("prometheus-version %q is not a version such as v3.5", o.PrometheusVersion)
-	}
-	return nil
-}
-
-var promqlVersion = regexp.MustCompile(`^v?(\d+)(?:\.\d+){0,2}$`)
-
-// major returns the major version of Prometheus, or 0 if it is not known.
-func (o promqlDeprecated) major() int {
-	if m := promqlVersion.FindStringSubmatch(o.PrometheusVersion); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		return n
-	}
-	return 0
+	return promVersionError(o.PrometheusVersion)
 }
 
 func (o promqlDeprecated) interval() time.Duration {
@@ -90,7 +75,7 @@ func (o promqlDeprecated) interval() time.Duration {
 }
 
 func checkPromqlDeprecated(p *lint.Pass, e *promql.Expr, o promqlDeprecated) {
-	if major := o.major(); major > 0 && major < 3 {
+	if v := parsePromVersion(o.PrometheusVersion); v.known() && v.major < 3 {
 		return
 	}
 	if e.Root == nil {
@@ -181,7 +166,7 @@ func promqlDeprecatedBounds(p *lint.Pass, e *promql.Expr, v *parser.VectorSelect
 			Severity: lint.Info,
 			Message:  promqlSelectorMessage(p, "matcher %s finds none of the series that Prometheus 3 scrapes, which stores the bound with a decimal: write %s", promqlShown(m.Matcher), promqlShown(now)),
 		}
-		if o.major() >= 3 {
+		if parsePromVersion(o.PrometheusVersion).major >= 3 {
 			f.Severity = lint.Warning
 		}
 		if value, ok := promqlQuoted(m, now.Value); ok {

@@ -16,7 +16,6 @@ import (
 var _ = add(lint.Check{
 	ID:       "promql/retention",
 	Severity: lint.Warning,
-	OptIn:    true,
 	Doc: lint.Doc{
 		Title: "expression that reads further back than data is kept",
 		Why: `What is older than the retention is gone. A selector with an offset beyond it returns nothing, so that a comparison with last month never fires; a range that is longer covers less than it says, and an average over 90 days is one over 15. Ranges, offsets and those of the subqueries around them add up.
