@@ -21,6 +21,9 @@ func (e *Expr) Fingerprint() uint64 {
 	return fingerprint(e.Root)
 }
 
+// Fingerprint is [Expr.Fingerprint] of a part of an expression.
+func Fingerprint(n parser.Expr) uint64 { return fingerprint(n) }
+
 func fingerprint(n parser.Expr) uint64 {
 	switch n := Unwrap(n).(type) {
 	case *parser.AggregateExpr:

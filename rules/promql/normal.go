@@ -10,6 +10,9 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
+// Normal is [Expr.Normal] of a part of an expression.
+func Normal(n parser.Expr) string { return normal(n) }
+
 // normal prints an expression with its matchers and grouping labels sorted and
 // with brackets only around operands, where they decide the order.
 func normal(root parser.Expr) string {
