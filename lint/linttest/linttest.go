@@ -364,11 +364,26 @@ func (s *Suite) fix(t *testing.T, r *run, found []lint.Finding) map[string]strin
 		again.files = slices.Clone(r.files)
 		again.files[i].Data = []byte(data)
 		after := shown(again.lint(t))
+		if was, is := s.refused(t, r), s.refused(t, &again); len(is) > len(was) {
+			t.Errorf("%s: can't be loaded any more after %d fixes:\n%s\nthe file became\n%s", f.Name, applied, strings.Join(texts(is), "\n"), data)
+		}
 		if before := len(found); len(after) > before-applied {
 			t.Errorf("%s: %d findings, %d fixes applied, %d findings left:\n%s\nthe file became\n%s", f.Name, before, applied, len(after), strings.Join(texts(after), "\n"), data)
 		}
 	}
 	return changed
+}
+
+// refused returns what can't be loaded of the files of a run, as far as the
+// suite has checks that tell.
+func (s *Suite) refused(t *testing.T, r *run) []lint.Finding {
+	syntax := run{languages: r.languages, known: r.known, files: r.files}
+	for _, c := range s.Checks {
+		if strings.HasPrefix(c.ID, "syntax/") && c.Severity == lint.Error {
+			syntax.checks = append(syntax.checks, c)
+		}
+	}
+	return slices.DeleteFunc(syntax.lint(t), func(f lint.Finding) bool { return f.Severity < lint.Error })
 }
 
 type want struct {
