@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
@@ -26,14 +25,14 @@ Of the same kind are comparisons of two scales: the share of some series of a me
 - name: web
   rules:
   - alert: ManyErrors
-    expr: sum(rate(requests_total{code=~"5.."}[5m])) / sum(rate(requests_total[5m])) > 5
+    expr: sum(rate(http_responses{code=~"5.."}[5m])) / sum(rate(http_responses[5m])) > 5
     for: 5m
 `,
 		Good: `groups:
 - name: web
   rules:
   - alert: ManyErrors
-    expr: sum(rate(requests_total{code=~"5.."}[5m])) / sum(rate(requests_total[5m])) > 0.05
+    expr: sum(rate(http_responses{code=~"5.."}[5m])) / sum(rate(http_responses[5m])) > 0.05
     for: 5m
 `,
 		TurnOff: "never; brackets say what is meant.",
@@ -60,6 +59,9 @@ func checkPromqlPrecedence(p *lint.Pass, r *rules.Rule) {
 				c.chain(n, path)
 				c.scale(n)
 			}
+			if n.Op == parser.LOR {
+				c.mix(n)
+			}
 		}
 	})
 }
@@ -82,6 +84,25 @@ func (c promqlPrecedence) sign(n *parser.UnaryExpr) {
 	}
 	number := promql.OutlineNumber(base.Val)
 	c.p.Reportf(c.r.Expr.At(n), "%s reads -%s ^ … as -(%s ^ …), since ^ binds before the sign: put the number in brackets, or the power if that is meant", c.r.Object(), number, number)
+}
+
+// mix reports "or" beside an "and" or "unless" on its right that no bracket and
+// no line shows to belong together: and and unless bind before or.
+func (c promqlPrecedence) mix(n *parser.BinaryExpr) {
+	inner, ok := n.RHS.(*parser.BinaryExpr)
+	if !ok || inner.Op != parser.LAND && inner.Op != parser.LUNLESS {
+		return
+	}
+	e := c.r.Expr
+	or, and := e.Operator(n), e.Operator(inner)
+	if or.IsZero() || and.IsZero() || e.Text.File == nil {
+		return
+	}
+	orLine, andLine := or.File.Position(or.Start).Line, and.File.Position(and.Start).Line
+	if left, ok := n.LHS.(*parser.BinaryExpr); orLine != andLine || ok && left.Op == inner.Op {
+		return // the layout tells, or the same is said on both sides
+	}
+	c.p.Reportf(or, "%s mixes or with %s: %s binds first, so that the left side of or does not have to satisfy it; put brackets around what belongs together", c.r.Object(), inner.Op, inner.Op)
 }
 
 // chain reports a comparison of the 1 or 0 that another comparison returns.
@@ -118,97 +139,33 @@ func (c promqlPrecedence) chain(n *parser.BinaryExpr, path []parser.Node) {
 
 // scale reports a comparison of a share with a percentage, or the other way round.
 func (c promqlPrecedence) scale(n *parser.BinaryExpr) {
-	bound, ok := promql.Unwrap(n.RHS).(*parser.NumberLiteral)
-	if !ok {
+	parts := rules.Analyse(c.p.Project).Parts(c.r.Expr)
+	limit := parts.Flow(n.RHS)
+	if n.RHS.Type() != parser.ValueTypeScalar || len(limit.Branches) != 1 {
 		return
 	}
-	value := promql.Unwrap(n.LHS)
-	if promqlShare(value) {
+	bound, ok := limit.Branches[0].Value.Point()
+	values := parts.Flow(n.LHS).Branches
+	if !ok || len(values) == 0 || slices.ContainsFunc(values, func(b promql.Branch) bool { return b.Kind != values[0].Kind }) {
+		return
+	}
+	at := c.r.Expr.At(n.RHS)
+	switch values[0].Kind {
+	case promql.Share:
 		// Of the values that a share can have, those at the ends tell.
-		low, high := promqlCompares(n.Op, 0, bound.Val), promqlCompares(n.Op, 1, bound.Val)
-		if bound.Val > 1 && low == high {
-			c.p.Reportf(c.r.Expr.At(n.RHS), "%s compares a share, which is 1 at most, with %s, which is always %t: multiply the share by 100, or write %s", c.r.Object(), promql.OutlineNumber(bound.Val), low, promql.OutlineNumber(bound.Val/100))
+		low, high := promqlCompares(n.Op, 0, bound), promqlCompares(n.Op, 1, bound)
+		if bound <= 1 || low != high {
+			return
 		}
-		return
-	}
-	product, ok := value.(*parser.BinaryExpr)
-	if !ok || product.Op != parser.MUL {
-		return
-	}
-	share, factor := product.LHS, product.RHS
-	if _, ok := promql.Unwrap(share).(*parser.NumberLiteral); ok {
-		share, factor = factor, share
-	}
-	hundred, ok := promql.Unwrap(factor).(*parser.NumberLiteral)
-	// Less than that may well be a percentage.
-	const fewest = 0.8
-	if ok && hundred.Val == 100 && promqlShare(promql.Unwrap(share)) && bound.Val >= fewest && bound.Val < 1 {
-		c.p.Reportf(c.r.Expr.At(n.RHS), "%s compares a share that is multiplied by 100 with %s, which is less than one percent: write %s, or leave the factor out", c.r.Object(), promql.OutlineNumber(bound.Val), promql.OutlineNumber(bound.Val*100))
-	}
-}
-
-// promqlShare reports whether an expression divides a sum of rates, or a count,
-// by that of the same series and others.
-func promqlShare(n parser.Expr) bool {
-	division, ok := n.(*parser.BinaryExpr)
-	if !ok || division.Op != parser.DIV || division.VectorMatching == nil || division.VectorMatching.Card != parser.CardOneToOne {
-		return false
-	}
-	part, ok := promql.Unwrap(division.LHS).(*parser.AggregateExpr)
-	if !ok {
-		return false
-	}
-	all, ok := promql.Unwrap(division.RHS).(*parser.AggregateExpr)
-	if !ok || part.Op != all.Op || part.Without != all.Without || !promqlSameLabels(part.Grouping, all.Grouping) {
-		return false
-	}
-	if m := division.VectorMatching; (m.On || len(m.MatchingLabels) > 0) && (!m.On || part.Without || !promqlSameLabels(m.MatchingLabels, part.Grouping)) {
-		return false
-	}
-	a, b := promql.Unwrap(part.Expr), promql.Unwrap(all.Expr)
-	switch part.Op {
-	case parser.COUNT:
-	case parser.SUM:
-		// Of counters, none of which can fall: a sum of gauges may be anything.
-		rate, ok := a.(*parser.Call)
-		if !ok || rate.Func.Name != "rate" && rate.Func.Name != "increase" {
-			return false
+		if len(parts.Flow(n).Branches) == 0 {
+			return // that nothing comes of it is told elsewhere
 		}
-		other, ok := b.(*parser.Call)
-		if !ok || other.Func != rate.Func && other.Func.Name != rate.Func.Name {
-			return false
-		}
-		some, ok := rate.Args[0].(*parser.MatrixSelector)
-		if !ok {
-			return false
-		}
-		every, ok := other.Args[0].(*parser.MatrixSelector)
-		if !ok || some.Range != every.Range || some.RangeExpr != nil || every.RangeExpr != nil {
-			return false
-		}
-		a, b = some.VectorSelector, every.VectorSelector
-	default:
-		return false
-	}
-	some, ok := a.(*parser.VectorSelector)
-	if !ok {
-		return false
-	}
-	every, ok := b.(*parser.VectorSelector)
-	if !ok || groupReadsPast(some, nil) || groupReadsPast(every, nil) {
-		return false
-	}
-	for _, m := range every.LabelMatchers {
-		if !slices.ContainsFunc(some.LabelMatchers, func(o *labels.Matcher) bool { return o.Name == m.Name && o.Type == m.Type && o.Value == m.Value }) {
-			return false
+		c.p.Reportf(at, "%s compares a share, which is 1 at most, with %s, which is always %t: multiply the share by 100, or write %s", c.r.Object(), promql.OutlineNumber(bound), low, promql.OutlineNumber(bound/100))
+	case promql.Percent:
+		// Less than that may well be a percentage.
+		const fewest = 0.8
+		if bound >= fewest && bound < 1 {
+			c.p.Reportf(at, "%s compares a percentage, a share multiplied by 100, with %s, which is less than one percent: write %s, or leave the factor out", c.r.Object(), promql.OutlineNumber(bound), promql.OutlineNumber(bound*100))
 		}
 	}
-	return promql.Metric(some) != "" && promql.Metric(some) == promql.Metric(every)
-}
-
-func promqlSameLabels(a, b []string) bool {
-	contains := func(x, y []string) bool {
-		return !slices.ContainsFunc(x, func(l string) bool { return !slices.Contains(y, l) })
-	}
-	return contains(a, b) && contains(b, a)
 }
