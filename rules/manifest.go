@@ -19,6 +19,10 @@ var (
 	topKind     = regexp.MustCompile(`(?m)^kind:[\t ]*["']?(\w+)`)
 )
 
+// assertion matches the files of end-to-end tests that hold the parts of objects
+// that must be there, as kuttl and chainsaw name them.
+var assertion = regexp.MustCompile(`^\d+-(?:[\w-]+-)?(?:assert|errors?)\.ya?ml$`)
+
 // looksLikeMonitors tells of text that does not parse whether it was meant to
 // be an object of the operator.
 func looksLikeMonitors(s string) bool {
@@ -74,8 +78,8 @@ func isKustomization(name string) bool {
 
 // kubernetes reads an object that package monitors knows.
 func (d *objectDecoder) kubernetes(n *yaml.Node, kind string, of monitors.Kind) {
-	if d.template || field(n, "$patch") != nil { // of kustomize: no object
-		return
+	if d.template || field(n, "$patch") != nil || assertion.MatchString(path.Base(d.src.Path)) {
+		return // a patch of kustomize, or what a test expects an object to have
 	}
 	d.kube = true
 	quiet, object, origin := d.quiet, d.object, d.origin

@@ -160,7 +160,11 @@ func (c promqlPrecedence) scale(n *parser.BinaryExpr) {
 		if len(parts.Flow(n).Branches) == 0 {
 			return // that nothing comes of it is told elsewhere
 		}
-		c.p.Reportf(at, "%s compares a share, which is 1 at most, with %s, which is always %t: multiply the share by 100, or write %s", c.r.Object(), promql.OutlineNumber(bound), low, promql.OutlineNumber(bound/100))
+		advice := "mend the bound"
+		if _, ok := promql.Unwrap(n.RHS).(*parser.NumberLiteral); ok {
+			advice = "write " + promql.OutlineNumber(bound/100)
+		}
+		c.p.Reportf(at, "%s compares a share, which is 1 at most, with %s, which is always %t: multiply the share by 100, or %s", c.r.Object(), promql.OutlineNumber(bound), low, advice)
 	case promql.Percent:
 		// Less than that may well be a percentage.
 		const fewest = 0.8
