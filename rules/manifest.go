@@ -21,7 +21,7 @@ var (
 
 // assertion matches the files of end-to-end tests that hold the parts of objects
 // that must be there, as kuttl and chainsaw name them.
-var assertion = regexp.MustCompile(`^\d+-(?:[\w-]+-)?(?:assert|errors?)\.ya?ml$`)
+var assertion = regexp.MustCompile(`(?:^\d+-(?:[\w-]+-)?errors?|(?:^|-)assert(?:-[\w-]+)?)\.ya?ml$`)
 
 // looksLikeMonitors tells of text that does not parse whether it was meant to
 // be an object of the operator.
