@@ -4,6 +4,7 @@ package checks
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/prometheus/prometheus/promql/parser"
 
@@ -45,11 +46,13 @@ func checkRecordCondition(p *lint.Pass, r *rules.Rule) {
 	if !r.IsRecord() || r.Expr == nil || r.Expr.Root == nil {
 		return
 	}
-	if flow := rules.Analyse(p.Project).Flow(r.Expr); len(flow.Branches) == 0 {
-		if !r.Expr.Constant() { // where it is meant so
-			recordConditionNever(p, r, flow.Dead)
+	if recordConditionMay(r.Expr.Text.Value) {
+		if flow := rules.Analyse(p.Project).Flow(r.Expr); len(flow.Branches) == 0 {
+			if !r.Expr.Constant() { // where it is meant so
+				recordConditionNever(p, r, flow.Dead)
+			}
+			return
 		}
-		return
 	}
 	n, ok := promql.Unwrap(r.Expr.Root).(*parser.BinaryExpr)
 	if !ok || !n.Op.IsComparisonOperator() || n.ReturnBool || recordConditionZero(n) {
@@ -65,6 +68,13 @@ func checkRecordCondition(p *lint.Pass, r *rules.Rule) {
 		}
 	}
 	p.Report(f)
+}
+
+// recordConditionMay reports whether an expression may hold a condition. Most
+// recording rules hold none, and need no analysis.
+func recordConditionMay(expr string) bool {
+	return strings.ContainsAny(expr, "<>") || strings.Contains(expr, "==") || strings.Contains(expr, "!=") ||
+		strings.Contains(expr, "absent") || strings.Contains(strings.ToLower(expr), "unless")
 }
 
 // recordConditionNever reports the condition by which nothing is ever recorded.
