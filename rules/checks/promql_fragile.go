@@ -118,7 +118,7 @@ func promqlFragileQuotient(p *lint.Pass, r *rules.Rule) {
 		if b.Op == parser.MUL && b.VectorMatching.Card != parser.CardOneToOne {
 			return // only adds labels
 		}
-		if promqlFragileSide(b.LHS) && promqlFragileSide(b.RHS) && !slices.Equal(promqlMetrics(b.LHS), promqlMetrics(b.RHS)) {
+		if promqlFragileSide(b.LHS) && promqlFragileSide(b.RHS) && (!slices.Equal(promqlMetrics(b.LHS), promqlMetrics(b.RHS)) || promqlFragilePast(b.LHS) != promqlFragilePast(b.RHS)) {
 			p.Reportf(r.Expr.Operator(b), "%s", promqlSelectorMessage(p, "computes %s of two aggregations and has no \"for\": when a target appears or is scraped late, one side has it and the other has not yet, and a single evaluation notifies; set for to a few evaluations", b.Op))
 		}
 		return
@@ -134,6 +134,18 @@ func promqlFragileSide(n parser.Expr) bool {
 		return n.RHS.Type() == parser.ValueTypeScalar && promqlFragileSide(n.LHS)
 	}
 	return false
+}
+
+// promqlFragilePast reports whether n reads another time than that of the evaluation.
+func promqlFragilePast(n parser.Expr) bool {
+	past := false
+	part := promql.Expr{Root: n}
+	part.Inspect(func(n parser.Node, path []parser.Node) {
+		if v, ok := n.(*parser.VectorSelector); ok {
+			past = past || groupReadsPast(v, nil)
+		}
+	})
+	return past
 }
 
 // promqlMetrics returns the metrics that n reads, sorted.
