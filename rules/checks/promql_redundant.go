@@ -160,6 +160,9 @@ func checkPromqlRedundantOr(p *lint.Pass, r *rules.Rule) {
 		if len(whole.Branches) == 0 {
 			return
 		}
+		if promqlRedundantFallback(p, r, parts, or, path) {
+			return
+		}
 		condition := r.IsAlert() && !slices.ContainsFunc(path, promqlRedundantInside)
 		for i, side := range []parser.Expr{or.LHS, or.RHS} {
 			name := []string{"left", "right"}[i]
@@ -179,6 +182,36 @@ func checkPromqlRedundantOr(p *lint.Pass, r *rules.Rule) {
 			}
 		}
 	})
+}
+
+// promqlRedundantFallback reports a number that stands in for missing series and
+// that the comparison around it leaves out again, as in (x or vector(0)) > 0.
+func promqlRedundantFallback(p *lint.Pass, r *rules.Rule, parts *promql.Parts, or *parser.BinaryExpr, path []parser.Node) bool {
+	fallback := parts.Flow(or.RHS)
+	if len(fallback.Branches) != 1 || !fallback.Always() {
+		return false
+	}
+	value, ok := fallback.Branches[0].Value.Point()
+	if !ok {
+		return false
+	}
+	var outer *parser.BinaryExpr
+	for _, n := range slices.Backward(path) {
+		if _, brackets := n.(*parser.ParenExpr); brackets {
+			continue
+		}
+		outer, _ = n.(*parser.BinaryExpr)
+		break
+	}
+	if outer == nil || outer.ReturnBool || !outer.Op.IsComparisonOperator() || promql.Unwrap(outer.LHS) != parser.Expr(or) {
+		return false
+	}
+	bound, ok := promql.Unwrap(outer.RHS).(*parser.NumberLiteral)
+	if !ok || promqlCompares(outer.Op, value, bound.Val) {
+		return false
+	}
+	p.Reportf(r.Expr.At(or.RHS), "%s falls back to %s, which %s %s leaves out again: leave the fallback out", r.Object(), promql.OutlineNumber(value), outer.Op, promql.OutlineNumber(bound.Val))
+	return true
 }
 
 // promqlRedundantInside reports whether what is inside of n is no side of an
