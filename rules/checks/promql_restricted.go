@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
+	"github.com/monitoringlinter/monitoringlinter/lint/near"
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
 	"github.com/monitoringlinter/monitoringlinter/rules/promql"
 )
@@ -61,12 +62,31 @@ func (o promqlRestricted) Validate() error {
 			return err
 		}
 	}
+	for i, name := range o.ForbiddenFunctions {
+		known := promqlRestrictedFunctions()
+		// A name that is like none may be of another version of Prometheus.
+		if meant, misspelt := near.Name(name, known); misspelt && !slices.Contains(known, name) {
+			return fmt.Errorf("forbidden-functions[%d]: PromQL has no function %q; did you mean %q?", i, name, meant)
+		}
+	}
 	for _, expr := range slices.Sorted(maps.Keys(o.RequiredMatchers)) {
 		if err := alertPatternError(fmt.Sprintf("required-matchers[%q]", expr), expr); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// promqlRestrictedFunctions returns the names of all functions and aggregations.
+func promqlRestrictedFunctions() []string {
+	names := slices.Sorted(maps.Keys(parser.Functions))
+	for item, name := range parser.ItemTypeStr {
+		if item.IsAggregator() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 func checkPromqlRestricted(p *lint.Pass, e *promql.Expr, o promqlRestricted) {
@@ -80,17 +100,45 @@ func checkPromqlRestricted(p *lint.Pass, e *promql.Expr, o promqlRestricted) {
 			at := e.At(n)
 			at.End = min(at.End, at.Start+len(n.Op.String()))
 			o.function(p, at, n.Op.String())
+			how := "groups by"
+			if n.Without {
+				how = "groups without"
+			}
 			for _, label := range n.Grouping {
-				o.label(p, label, "groups by", func() source.Span { return e.Grouping(n, label) })
+				o.label(p, label, how, func() source.Span { return e.Grouping(n, label) })
 			}
 		case *parser.BinaryExpr:
-			if m := n.VectorMatching; m != nil {
-				for _, label := range slices.Concat(m.MatchingLabels, m.Include) {
-					o.label(p, label, "joins by", func() source.Span { return e.MatchingLabel(n, label) })
-				}
+			m := n.VectorMatching
+			if m == nil {
+				return
+			}
+			how := "joins ignoring"
+			if m.On {
+				how = "joins by"
+			}
+			for _, label := range m.MatchingLabels {
+				o.label(p, label, how, func() source.Span { return e.MatchingLabel(n, label) })
+			}
+			for _, label := range m.Include {
+				o.label(p, label, "copies", func() source.Span { return promqlRestrictedInclude(e, n, label) })
 			}
 		}
 	})
+}
+
+// promqlRestrictedInclude returns the place of a label in a group_left or
+// group_right, which may copy what ignoring names as well.
+func promqlRestrictedInclude(e *promql.Expr, n *parser.BinaryExpr, label string) source.Span {
+	place := e.MatchingLabel(n, label)
+	if slices.Contains(n.VectorMatching.MatchingLabels, label) {
+		clauses := e.Operator(n)
+		for _, t := range e.Tokens() {
+			if t.Value == label && clauses.Contains(t.Span) {
+				place = t.Span
+			}
+		}
+	}
+	return place
 }
 
 func (o promqlRestricted) report(p *lint.Pass, at source.Span, format string, args ...any) {
