@@ -16,7 +16,7 @@ func Name(name string, candidates []string) (string, bool) {
 	lower := ""
 	for _, c := range candidates {
 		d := none
-		switch limit := min(2, max(len(name), len(c))/3); {
+		switch limit := min(maxDistance, max(len(name), len(c))/3); {
 		case c == name:
 			return "", false
 		case name == "":
@@ -39,6 +39,9 @@ func Name(name string, candidates []string) (string, bool) {
 	return best, least < none
 }
 
+// maxDistance is the most letters that a misspelling differs in.
+const maxDistance = 2
+
 func abs(n int) int { return max(n, -n) }
 
 // distance returns the number of letters to insert, remove, replace or swap
@@ -51,7 +54,12 @@ func distance(a, b string, limit int) int {
 	// Cell k of the band of row i stands for the first i letters of a and the
 	// first i+k-limit-1 of b; the cells at its rims are beyond the limit.
 	width := 2*limit + 3
-	before, last, row := make([]int, width), make([]int, width), make([]int, width)
+	var room [3 * (2*maxDistance + 3)]int
+	cells := room[:]
+	if 3*width > len(cells) {
+		cells = make([]int, 3*width)
+	}
+	before, last, row := cells[:width], cells[width:2*width], cells[2*width:3*width]
 	for k := range last {
 		before[k] = limit + 1
 		if last[k] = k - limit - 1; last[k] < 0 {

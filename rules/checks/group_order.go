@@ -101,7 +101,7 @@ func groupSelectors(r *rules.Rule) int {
 
 // groupReadsPast reports whether a selector asks for values of the past.
 func groupReadsPast(v *parser.VectorSelector, path []parser.Node) bool {
-	if v.OriginalOffset != 0 || v.OriginalOffsetExpr != nil || v.Timestamp != nil || v.StartOrEnd != 0 {
+	if promql.Elsewhen(v) {
 		return true
 	}
 	for _, n := range path {

@@ -19,7 +19,7 @@ var _ = add(lint.Check{
 		Title: "scrape interval or timeout that is refused, or leaves gaps",
 		Why: `A scrape may not take longer than the interval between two: the operator drops a monitor whose scrapeTimeout is greater than its interval, all its endpoints, and only its log tells. Without an interval the scrapeInterval of the Prometheus holds, 30s unless it is set; where no Prometheus of the run is known to select the monitor, such a timeout is a warning.
 
-A query looks back five minutes for the last sample. With an interval of five minutes and more, series come and go between two scrapes: a warning. Above two minutes one scrape that fails makes a gap: an information. Below five seconds the load is rarely worth it.`,
+A query looks back five minutes for the last sample. With an interval of five minutes and more, series come and go between two scrapes: a warning. Above half of that one scrape that fails makes a gap: an information. Below five seconds the load is rarely worth it.`,
 		Bad: `apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor
 metadata:
@@ -72,10 +72,11 @@ func (o monitorInterval) Validate() error {
 	return nil
 }
 
-const (
-	monitorIntervalDefault = 30 * time.Second // of spec.scrapeInterval of a Prometheus
-	monitorIntervalGaps    = 2 * time.Minute
-)
+// often returns an interval at which one scrape may fail without a gap, in whole
+// seconds: 2m where a query looks back 5m.
+func (o monitorInterval) often() model.Duration {
+	return model.Duration((time.Duration(o.Max) * 2 / 5).Truncate(time.Second))
+}
 
 func checkMonitorInterval(p *lint.Pass, e *monitors.Endpoint, o monitorInterval) {
 	monitorIntervalTimeout(p, e)
@@ -88,11 +89,15 @@ func checkMonitorInterval(p *lint.Pass, e *monitors.Endpoint, o monitorInterval)
 	}
 	switch {
 	case o.Max > 0 && interval.Value >= time.Duration(o.Max):
-		report(lint.Warning, "an interval of %s is as long as a query looks back (%s): the series have gaps between two scrapes; scrape at least every 2m", interval.Text.Value, o.Max)
+		compared := "as long as"
+		if interval.Value > time.Duration(o.Max) {
+			compared = "longer than"
+		}
+		report(lint.Warning, "an interval of %s is %s a query looks back (%s): the series have gaps between two scrapes; scrape at least every %s", interval.Text.Value, compared, o.Max, o.often())
 	case interval.Value < time.Duration(o.Min):
 		report(lint.Warning, "an interval of %s is shorter than %s: so many samples cost more than they tell", interval.Text.Value, o.Min)
-	case o.Max > 0 && interval.Value > monitorIntervalGaps && 2*interval.Value > time.Duration(o.Max):
-		report(lint.Info, "with an interval of %s one scrape that fails makes a gap, as a query looks back %s: scrape at least every 2m", interval.Text.Value, o.Max)
+	case o.Max > 0 && 2*interval.Value > time.Duration(o.Max):
+		report(lint.Info, "with an interval of %s one scrape that fails makes a gap, as a query looks back %s: scrape at least every %s", interval.Text.Value, o.Max, o.often())
 	}
 }
 
@@ -114,12 +119,12 @@ func monitorIntervalTimeout(p *lint.Pass, e *monitors.Endpoint) {
 		return
 	}
 	servers, known := monitors.Of(p.Project).ServersOf(e.Monitor)
-	shortest := monitorIntervalDefault
+	shortest := monitors.DefaultScrapeInterval
 	whose := "the interval of 30s that the operator sets by default"
 	f.Severity = lint.Warning
 	for i, s := range servers {
-		interval, text := monitorIntervalOf(s)
-		if interval < 0 {
+		text, interval, ok := s.ScrapeInterval()
+		if !ok {
 			return
 		}
 		if i == 0 || interval < shortest {
@@ -137,25 +142,12 @@ func monitorIntervalTimeout(p *lint.Pass, e *monitors.Endpoint) {
 	}
 }
 
-// monitorIntervalOf returns the interval of a server, -1 if it can't be told.
-func monitorIntervalOf(s *monitors.Server) (time.Duration, string) {
-	v := s.Spec("scrapeInterval")
-	if v == nil {
-		return monitorIntervalDefault, "30s"
-	}
-	d, err := model.ParseDuration(v.Str())
-	if err != nil {
-		return -1, ""
-	}
-	return time.Duration(d), v.Str()
-}
-
 // checkMonitorIntervalServer holds the timeout of a Prometheus against its interval.
 func checkMonitorIntervalServer(p *lint.Pass, s *monitors.Server, _ monitorInterval) {
 	v := s.Spec("scrapeTimeout")
 	timeout, err := model.ParseDuration(v.Str())
-	interval, text := monitorIntervalOf(s)
-	if v == nil || err != nil || interval < 0 || time.Duration(timeout) <= interval {
+	text, interval, known := s.ScrapeInterval()
+	if v == nil || err != nil || !known || time.Duration(timeout) <= interval {
 		return
 	}
 	p.Reportf(v.Place, "%s: scrapeTimeout %s is greater than the scrapeInterval %s: the operator writes no configuration; shorten the timeout, or scrape less often", s.Object(), v.Str(), text)

@@ -99,18 +99,18 @@ func checkMonitorLabels(p *lint.Pass, m *monitors.Monitor) {
 }
 
 // monitorLabelsOf returns the names of the labels that the objects have, and
-// nil if there is none or not all are known.
+// nil if not all are known, or none of them is beside the monitor.
 func monitorLabelsOf[N interface {
 	lint.Node
 	Path() string
 }](index *monitors.Index, m *monitors.Monitor, objects []N, labels func(N) map[string]string) map[string]bool {
-	var out map[string]bool
+	if len(monitorBeside(m, objects)) == 0 {
+		return nil
+	}
+	out := map[string]bool{}
 	for _, o := range objects {
 		if index.Changed(o).Labels || index.Changed(m).Labels {
 			return nil
-		}
-		if out == nil {
-			out = map[string]bool{}
 		}
 		for k := range labels(o) {
 			if monitors.Placeholder(k) {

@@ -20,7 +20,7 @@ var _ = add(lint.Check{
 		Title: "endpoint whose port is no port of what the monitor selects",
 		Why: `The port of an endpoint is the name of a port: in a ServiceMonitor that of a port of the Service, in a PodMonitor that of a port of a container. The API server refuses a number. A name that nothing has is worse: Prometheus discovers the pods, drops each of them, and says nothing; the page of its targets shows 0 of n.
 
-targetPort is a port of the container, as a name or a number, and the container has to declare it; a PodMonitor has portNumber for numbers. Where the Services and the workloads are in the run, the ports they have are compared. Beside port, targetPort has no effect. With neither of them every port of the Service is scraped, and most do not answer with metrics.`,
+targetPort is a port of the container, as a name or a number, and the container has to declare it; a PodMonitor has portNumber for numbers. Where the Services and the workloads are in the run, in the same folder, above, below or beside it, the ports they have are compared. Beside port, targetPort has no effect. With neither of them every port of the Service is scraped, and most do not answer with metrics.`,
 		Bad: `apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor
 metadata:
@@ -211,7 +211,7 @@ func monitorPortQuoted(p *lint.Pass, e *monitors.Endpoint, targets *monitors.Tar
 
 // monitorPortOfService reports the name of a port that no selected Service has.
 func monitorPortOfService(p *lint.Pass, e *monitors.Endpoint, targets *monitors.Targets) {
-	services := monitorPortNear(e, targets.Services)
+	services := monitorBeside(e.Monitor, targets.Services)
 	var names []string
 	for _, s := range services {
 		if len(s.Ports) == 0 {
@@ -234,9 +234,13 @@ func monitorPortOfService(p *lint.Pass, e *monitors.Endpoint, targets *monitors.
 	}) {
 		return
 	}
-	have := "its ports have no names: give the port one"
+	its, has := "its", "it has "
+	if len(services) > 1 {
+		its, has = "their", "they have "
+	}
+	have := its + " ports have no names: give the port one"
 	if len(names) > 0 {
-		have = "it has " + strings.Join(names, ", ")
+		have = has + strings.Join(names, ", ")
 		if name, ok := near.Name(e.Port.Str(), names); ok && len(names) > 1 {
 			have += fmt.Sprintf("; did you mean %s?", name)
 		}
@@ -249,22 +253,26 @@ func monitorPortOfService(p *lint.Pass, e *monitors.Endpoint, targets *monitors.
 	p.Report(f)
 }
 
-// monitorPortNear returns those of the objects that surely belong to the
-// monitor's installation: the ones close by, else all.
-func monitorPortNear(e *monitors.Endpoint, services []*monitors.Service) []*monitors.Service {
-	var close []*monitors.Service
-	for _, s := range services {
-		if monitors.Close(e.Monitor, s) {
-			close = append(close, s)
+// monitorBeside returns those of the objects that surely belong to the
+// monitor's installation: the ones close by, else those in folders beside it.
+// Further away others may have its labels by chance.
+func monitorBeside[N interface {
+	lint.Node
+	Path() string
+}](m *monitors.Monitor, objects []N) []N {
+	var here, beside []N
+	for _, o := range objects {
+		switch {
+		case monitors.Close(m, o):
+			here = append(here, o)
+		case monitors.Nearby(m, o.Path()):
+			beside = append(beside, o)
 		}
 	}
-	if len(close) > 0 {
-		return close
+	if len(here) > 0 {
+		return here
 	}
-	if e.Monitor.Namespace.Value == "" {
-		return nil
-	}
-	return services
+	return beside
 }
 
 func monitorServices(services []*monitors.Service) string {
@@ -280,7 +288,8 @@ var monitorPortInjected = []string{"http-envoy-prom", "15090", "15020", "http-mo
 // monitorPortOfPod reports a port that no container of what is selected declares.
 func monitorPortOfPod(p *lint.Pass, e *monitors.Endpoint, port *monitors.Value, field string, targets *monitors.Targets) {
 	want := port.Str()
-	if len(targets.Workloads) == 0 || slices.Contains(monitorPortInjected, want) {
+	beside := monitorBeside(e.Monitor, targets.Workloads)
+	if len(beside) == 0 || slices.Contains(monitorPortInjected, want) {
 		return
 	}
 	var have []string
@@ -296,13 +305,12 @@ func monitorPortOfPod(p *lint.Pass, e *monitors.Endpoint, port *monitors.Value, 
 			if name == "" {
 				name = c.Number.Str()
 			}
-			if !slices.Contains(have, name) {
+			if slices.Contains(beside, w) && !slices.Contains(have, name) {
 				have = append(have, name)
 			}
 		}
 	}
-	w := targets.Workloads[0]
-	f := lint.Finding{Span: port.Place, Related: []lint.Related{{Span: w.Place(), Message: "the pods are made here"}}}
+	f := lint.Finding{Span: port.Place, Related: []lint.Related{{Span: beside[0].Place(), Message: "the pods are made here"}}}
 	hint := "there are " + strings.Join(have, ", ")
 	for _, s := range targets.Services {
 		for _, sp := range s.Ports {
@@ -312,7 +320,7 @@ func monitorPortOfPod(p *lint.Pass, e *monitors.Endpoint, port *monitors.Value, 
 		}
 	}
 	f.Message = fmt.Sprintf("%s: %s takes a port that a container declares, and no container of %s declares %s, so nothing is scraped: %s",
-		e.Object(), field, monitorWorkloads(targets.Workloads), want, hint)
+		e.Object(), field, monitorWorkloads(beside), want, hint)
 	p.Report(f)
 }
 

@@ -4,7 +4,6 @@ package checks
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,11 +112,13 @@ func monitorRelabelFault(r *monitors.Relabeling) monitorRelabelRefusal {
 	if r.Value.Get("regex").Unknown() || r.TargetLabel.Value != "" && strings.Contains(r.TargetLabel.Value, "$(") {
 		return monitorRelabelRefusal{}
 	}
-	if _, err := relabel.NewRegexp(r.Regex.Value); err != nil {
+	re, err := r.Compiled()
+	if err != nil {
 		return monitorRelabelRefusal{r.Regex.All(), "the regex does not compile: " + monitorRelabelError(err), ""}
 	}
 	action := strings.ToLower(r.Action)
 	config := monitorRelabelConfig(r, action)
+	config.Regex = re
 	if config.Validate(model.UTF8Validation) == nil && monitorRelabelExtra(r, action) == "" {
 		return monitorRelabelRefusal{}
 	}
@@ -164,9 +165,6 @@ func monitorRelabelConfig(r *monitors.Relabeling, action string) relabel.Config 
 		c.SourceLabels = append(c.SourceLabels, model.LabelName(l.Value))
 	}
 	c.TargetLabel = r.TargetLabel.Value
-	if r.Regex.Value != "" {
-		c.Regex = relabel.MustNewRegexp(r.Regex.Value)
-	}
 	if v := r.Value.Get("replacement"); v != nil {
 		c.Replacement = r.Replacement.Value
 	}
@@ -202,26 +200,19 @@ func monitorRelabelExtra(r *monitors.Relabeling, action string) string {
 	return ""
 }
 
-// monitorRelabelReference matches what Prometheus puts in for a group; the
-// longest name is taken, so $1x is the group 1x.
-var monitorRelabelReference = regexp.MustCompile(`\$(?:\{(\w+)\}|(\w+)|\$)`)
-
 // monitorRelabelGroups reports a replacement of a group that the regex lacks.
 func monitorRelabelGroups(p *lint.Pass, r *monitors.Relabeling) {
 	action := strings.ToLower(r.Action)
 	if action != "replace" && action != "labelmap" {
 		return
 	}
-	re, err := relabel.NewRegexp(r.Regex.Value)
-	if r.Regex.Value == "" {
-		re, err = relabel.DefaultRelabelConfig.Regex, nil
-	}
+	re, err := r.Compiled()
 	if err != nil {
 		return
 	}
 	groups, names := re.NumSubexp(), re.SubexpNames()
 	for _, t := range []source.Text{r.Replacement, r.TargetLabel} {
-		for _, m := range monitorRelabelReference.FindAllStringSubmatchIndex(t.Value, -1) {
+		for _, m := range promqlReference.FindAllStringSubmatchIndex(t.Value, -1) {
 			name := ""
 			for _, k := range []int{2, 4} {
 				if m[k] >= 0 {

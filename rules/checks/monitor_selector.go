@@ -172,7 +172,7 @@ func monitorSelectorMeant(m *monitors.Monitor, missed []lint.Node) []lint.Node {
 	for _, o := range missed {
 		l := monitorSelectorLabels(o)
 		service, _ := o.(*monitors.Service)
-		close := false
+		nearly := false
 		for _, t := range m.Selector.Terms {
 			if t.Matches(l) {
 				continue
@@ -180,12 +180,12 @@ func monitorSelectorMeant(m *monitors.Monitor, missed []lint.Node) []lint.Node {
 			_, misspelt := near.Name(l[t.Key], t.Values)
 			named := slices.Contains(t.Values, o.Object().Name)
 			ofPods := service != nil && t.Operator != selection.DoesNotExist && t.Operator != selection.NotIn && t.Matches(service.PodLabels)
-			if close = misspelt || named || ofPods; !close {
+			if nearly = misspelt || named || ofPods; !nearly {
 				break
 			}
 		}
 		// A file with one of each is about these two.
-		if close || alone == 1 && o.Span().File == m.Span().File && monitorSelectorPair(m, o) {
+		if nearly || alone == 1 && o.Span().File == m.Span().File && monitorSelectorPair(m, o) {
 			meant = append(meant, o)
 		}
 	}

@@ -142,7 +142,7 @@ func promqlFragilePast(n parser.Expr) bool {
 	part := promql.Expr{Root: n}
 	part.Inspect(func(n parser.Node, path []parser.Node) {
 		if v, ok := n.(*parser.VectorSelector); ok {
-			past = past || groupReadsPast(v, nil)
+			past = past || promql.Elsewhen(v)
 		}
 	})
 	return past

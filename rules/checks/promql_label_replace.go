@@ -105,6 +105,8 @@ func promqlLabelReplaceError(pattern string) string {
 	return "its brackets do not pair"
 }
 
+// promqlReference matches what Prometheus puts in for a group; the longest name
+// is taken, so $1x is the group 1x.
 var promqlReference = regexp.MustCompile(`\$(?:\$|(\w+)|\{(\w+)\})`)
 
 // promqlReferences returns the groups that a replacement refers to.

@@ -132,7 +132,7 @@ func (index promqlComputedIndex) find(r *rules.Rule, n *parser.AggregateExpr, pa
 	switch {
 	case known == nil, known == r, r.IsRecord() && len(path) == 0: // record/duplicate has what is recorded twice
 		return nil
-	case groupReadsPastInside(path): // the record has no past at first
+	case promqlInSubquery(path): // the record has no past at first
 		return nil
 	case r.Group == known.Group && r.Index < known.Index, promqlSlower(known, r), promql.Normal(n) != known.Expr.Normal():
 		return nil
@@ -140,9 +140,9 @@ func (index promqlComputedIndex) find(r *rules.Rule, n *parser.AggregateExpr, pa
 	return known
 }
 
-// groupReadsPastInside reports whether a part of an expression is evaluated for
+// promqlInSubquery reports whether a part of an expression is evaluated for
 // other times than that of the rule.
-func groupReadsPastInside(path []parser.Node) bool {
+func promqlInSubquery(path []parser.Node) bool {
 	for _, n := range path {
 		if _, ok := n.(*parser.SubqueryExpr); ok {
 			return true

@@ -149,11 +149,6 @@ func (o promqlRestricted) report(p *lint.Pass, at source.Span, format string, ar
 	p.Report(lint.Finding{Span: at, Message: message})
 }
 
-// matches reports whether a regular expression matches the whole of a name.
-func (promqlRestricted) matches(p *lint.Pass, expr, name string) bool {
-	return alertPattern(p, "^(?:"+expr+")$").MatchString(name)
-}
-
 func (o promqlRestricted) selector(p *lint.Pass, e *promql.Expr, v *parser.VectorSelector) {
 	if len(o.ForbiddenLabels) > 0 {
 		for _, m := range e.Matchers(v) {
@@ -164,12 +159,12 @@ func (o promqlRestricted) selector(p *lint.Pass, e *promql.Expr, v *parser.Vecto
 	if metric == "" || promqlUnrendered(metric) {
 		return
 	}
-	if slices.ContainsFunc(o.ForbiddenMetrics, func(expr string) bool { return o.matches(p, expr, metric) }) {
+	if slices.ContainsFunc(o.ForbiddenMetrics, func(expr string) bool { return promqlMatchesWhole(p, expr, metric) }) {
 		o.report(p, e.Name(v), "reads %s, which is not allowed here", metric)
 	}
 	var missing []string
 	for _, expr := range slices.Sorted(maps.Keys(o.RequiredMatchers)) {
-		if !o.matches(p, expr, metric) {
+		if !promqlMatchesWhole(p, expr, metric) {
 			continue
 		}
 		for _, label := range o.RequiredMatchers[expr] {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
 	"github.com/monitoringlinter/monitoringlinter/lint/near"
-	"github.com/monitoringlinter/monitoringlinter/rules"
 	"github.com/monitoringlinter/monitoringlinter/rules/monitors"
 	"github.com/monitoringlinter/monitoringlinter/rules/promql"
 )
@@ -123,7 +122,7 @@ func checkPromqlScrapeLabels(p *lint.Pass, e *promql.Expr) {
 			return
 		}
 		metric := promql.Metric(v)
-		if strings.Contains(metric, ":") || strings.HasPrefix(metric, "ALERTS") || jobs.recorded[metric] {
+		if strings.Contains(metric, ":") || strings.HasPrefix(metric, "ALERTS") || len(jobs.records[metric]) > 0 {
 			return
 		}
 		written := e.Matchers(v)
@@ -156,17 +155,25 @@ const promqlScrapeMost = 2000
 // promqlScrapeJobs are the jobs of a run and what its rules record.
 type promqlScrapeJobs struct {
 	*monitors.Jobs
-	index    *monitors.Index
-	names    []string // of the jobs, in order
-	recorded map[string]bool
+	index   *monitors.Index
+	names   []string                       // of the jobs, in order
+	called  map[string][]*monitors.Monitor // by what a job of theirs may be mistaken for
+	records promqlRateIndex
 }
 
 func promqlScrapeJobsOf(project *lint.Project) promqlScrapeJobs {
 	made := monitors.JobsOf(project)
-	jobs := promqlScrapeJobs{made, monitors.Of(project), made.Names(), map[string]bool{}}
-	for r := range lint.All[*rules.Rule](project) {
-		if r.IsRecord() {
-			jobs.recorded[r.Record.Value] = true
+	jobs := promqlScrapeJobs{made, monitors.Of(project), made.Names(), map[string][]*monitors.Monitor{}, lint.Derive(project, promqlRateRecords)}
+	for _, m := range jobs.index.Monitors {
+		all := made.Of(m)
+		// One that makes several jobs has no other name for each.
+		if len(all) == 0 || slices.ContainsFunc(all[1:], func(j *monitors.Job) bool { return j.Labels[model.JobLabel] != all[0].Labels[model.JobLabel] }) {
+			continue
+		}
+		names := []string{m.Name.Value, m.Namespace.Value + "/" + m.Name.Value, all[0].From.Object().Name}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			jobs.called[name] = append(jobs.called[name], m)
 		}
 	}
 	return jobs
@@ -216,46 +223,25 @@ func promqlScrapeMayMake(m *monitors.Monitor, name string) bool {
 
 // promqlScrapeMeant returns the job that a name was probably meant for.
 func promqlScrapeMeant(jobs promqlScrapeJobs, name, file string) (meant *monitors.Job, how string) {
-	for _, m := range jobs.index.Monitors {
-		all := jobs.Of(m)
-		if len(all) == 0 || !monitors.Nearby(m, file) {
+	for _, m := range jobs.called[name] {
+		if !monitors.Nearby(m, file) {
 			continue
 		}
-		for _, j := range all[1:] { // it has one name only
-			if j.Labels[model.JobLabel] != all[0].Labels[model.JobLabel] {
-				all = nil
-				break
-			}
+		job := jobs.Of(m)[0]
+		if from := job.From.Object(); from.Name == name && from != m.Object() {
+			return job, fmt.Sprintf("%s is called so, and %s makes the job %s of it", from, m.Object(), job.Labels[model.JobLabel])
 		}
-		switch {
-		case all == nil:
-		case m.Name.Value == name || m.Namespace.Value+"/"+m.Name.Value == name:
-			return all[0], fmt.Sprintf("%s is called so, and makes the job %s", m.Object(), all[0].Labels[model.JobLabel])
-		case all[0].From.Object().Name == name:
-			return all[0], fmt.Sprintf("%s is called so, and %s makes the job %s of it", all[0].From.Object(), m.Object(), all[0].Labels[model.JobLabel])
-		}
+		return job, fmt.Sprintf("%s is called so, and makes the job %s", m.Object(), job.Labels[model.JobLabel])
 	}
 	if len(jobs.Unknown()) > 0 {
 		return nil, ""
 	}
-	if job, ok := near.Name(name, jobs.names); ok && !promqlScrapeNumbered(job, name) {
+	if job, ok := near.Name(name, jobs.names); ok && promqlLetters(job) != promqlLetters(name) {
 		if all := jobs.Named(job, file); len(all) > 0 {
 			return all[0], fmt.Sprintf("%s makes the job %s", all[0].Endpoint.Monitor.Object(), job)
 		}
 	}
 	return nil, ""
-}
-
-// promqlScrapeNumbered reports whether two names differ in digits only: each
-// is then one of several.
-func promqlScrapeNumbered(a, b string) bool {
-	letters := func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return -1
-		}
-		return r
-	}
-	return strings.Map(letters, a) == strings.Map(letters, b)
 }
 
 // promqlScrapeWhy says where the name of a job comes from.

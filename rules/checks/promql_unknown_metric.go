@@ -4,7 +4,6 @@ package checks
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -56,8 +55,8 @@ type promqlUnknownMetric struct {
 
 func (o promqlUnknownMetric) Validate() error {
 	for i, expr := range o.External {
-		if _, err := regexp.Compile(expr); err != nil {
-			return fmt.Errorf("external[%d]: %w", i, err)
+		if err := alertPatternError(fmt.Sprintf("external[%d]", i), expr); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -65,14 +64,20 @@ func (o promqlUnknownMetric) Validate() error {
 
 // external reports whether a metric is said to come from elsewhere.
 func (o promqlUnknownMetric) external(p *lint.Pass, metric string) bool {
-	return slices.ContainsFunc(o.External, func(expr string) bool { return alertPattern(p, "^(?:"+expr+")$").MatchString(metric) })
+	return slices.ContainsFunc(o.External, func(expr string) bool { return promqlMatchesWhole(p, expr, metric) })
+}
+
+// promqlMatchesWhole reports whether a regular expression of an option matches the
+// whole of a name.
+func promqlMatchesWhole(p *lint.Pass, expr, name string) bool {
+	return alertPattern(p, "^(?:"+expr+")$").MatchString(name)
 }
 
 func checkPromqlUnknownMetric(p *lint.Pass, r *rules.Rule, o promqlUnknownMetric) {
 	if r.Expr == nil || r.Expr.Root == nil || !strings.Contains(r.Expr.Text.Value, ":") {
 		return
 	}
-	var index *promqlRecordIndex
+	records := lint.Derive(p.Project, promqlRateRecords)
 	reported := map[string]bool{}
 	r.Expr.Inspect(func(n parser.Node, path []parser.Node) {
 		v, ok := n.(*parser.VectorSelector)
@@ -83,14 +88,11 @@ func checkPromqlUnknownMetric(p *lint.Pass, r *rules.Rule, o promqlUnknownMetric
 		if !strings.Contains(metric, ":") || reported[metric] || promqlUnrendered(metric) {
 			return
 		}
-		if index == nil {
-			index = lint.Derive(p.Project, promqlRecords)
-		}
-		if index.recorded[metric] || promqlFallsBack(path) || o.external(p, metric) {
+		if len(records[metric]) > 0 || promqlFallsBack(path) || o.external(p, metric) {
 			return
 		}
-		close := index.near[promqlRead{duplicateFolder(r), metric}]
-		if close == nil && !o.Complete {
+		meant := lint.Derive(p.Project, promqlRenames)[promqlRead{duplicateFolder(r), metric}]
+		if meant == nil && !o.Complete {
 			return
 		}
 		reported[metric] = true
@@ -100,9 +102,9 @@ func checkPromqlUnknownMetric(p *lint.Pass, r *rules.Rule, o promqlUnknownMetric
 			effect = "the alert can't fire by it"
 		}
 		f.Message = promqlSelectorMessage(p, "reads %s, which no rule of the run records: it returns nothing, and %s", promqlName(metric), effect)
-		if close != nil {
-			f.Message += "; did you mean " + promqlName(close.Record.Value) + "?"
-			f.Related = []lint.Related{{Span: close.Place(), Message: promqlName(close.Record.Value) + " is recorded here"}}
+		if meant != nil {
+			f.Message += "; did you mean " + promqlName(meant.Record.Value) + "?"
+			f.Related = []lint.Related{{Span: meant.Place(), Message: promqlName(meant.Record.Value) + " is recorded here"}}
 		} else {
 			f.Message += "; record it, or name it in external if it comes from elsewhere"
 		}
@@ -133,35 +135,25 @@ type promqlRead struct {
 	metric string
 }
 
-// A promqlRecordIndex says which metrics rules record, and of those that are
-// read in a folder and that no rule records which rule there may be meant.
-type promqlRecordIndex struct {
-	recorded map[string]bool
-	near     map[promqlRead]*rules.Rule
-}
+// A promqlRenameIndex leads from what is read in a folder, and no rule records,
+// to the rule there that may be meant.
+type promqlRenameIndex map[promqlRead]*rules.Rule
 
 // promqlMostComparisons bounds the work for names that are not recorded.
 const promqlMostComparisons = 1 << 20
 
-func promqlRecords(project *lint.Project) *promqlRecordIndex {
-	index := &promqlRecordIndex{recorded: map[string]bool{}, near: map[promqlRead]*rules.Rule{}}
+func promqlRenames(project *lint.Project) promqlRenameIndex {
+	index := promqlRenameIndex{}
+	recorded := lint.Derive(project, promqlRateRecords)
 	folders := map[duplicateScope][]*rules.Rule{} // the first rule of each name
-	type record struct {
-		folder duplicateScope
-		metric string
-	}
-	seen := map[record]bool{}
+	seen := map[promqlRead]bool{}
 	for r := range lint.All[*rules.Rule](project) {
-		if name := r.Record.Value; r.IsRecord() && strings.Contains(name, ":") {
-			index.recorded[name] = true
-			if at := (record{duplicateFolder(r), name}); !seen[at] {
-				seen[at] = true
-				folders[at.folder] = append(folders[at.folder], r)
-			}
+		if at := (promqlRead{duplicateFolder(r), r.Record.Value}); r.IsRecord() && strings.Contains(at.metric, ":") && !seen[at] {
+			seen[at] = true
+			folders[at.folder] = append(folders[at.folder], r)
 		}
 	}
 	left := promqlMostComparisons
-	looked := map[promqlRead]bool{}
 	for r := range lint.All[*rules.Rule](project) {
 		if r.Expr == nil || !strings.Contains(r.Expr.Text.Value, ":") {
 			continue
@@ -174,14 +166,14 @@ func promqlRecords(project *lint.Project) *promqlRecordIndex {
 				return
 			}
 			read := promqlRead{folder, promql.Metric(v)}
-			if !strings.Contains(read.metric, ":") || index.recorded[read.metric] || looked[read] || left < len(records) {
+			if !strings.Contains(read.metric, ":") || len(recorded[read.metric]) > 0 || seen[read] || left < len(records) {
 				return
 			}
-			looked[read] = true
+			seen[read] = true
 			left -= len(records)
 			for _, known := range records {
 				if promqlRenamed(read.metric, known.Record.Value) {
-					index.near[read] = known
+					index[read] = known
 					return
 				}
 			}
@@ -217,11 +209,17 @@ func promqlExtends(a, b string, front bool) bool {
 	return a == b || strings.HasPrefix(b, a+"_") || front && strings.HasSuffix(b, "_"+a)
 }
 
-func promqlDigits(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
+// promqlDigits returns the digits of a name, and promqlLetters all but these: of
+// names that differ in digits only each is one of several.
+func promqlDigits(s string) string { return strings.Map(promqlKeep(true), s) }
+
+func promqlLetters(s string) string { return strings.Map(promqlKeep(false), s) }
+
+func promqlKeep(digits bool) func(rune) rune {
+	return func(r rune) rune {
+		if ('0' <= r && r <= '9') == digits {
+			return r
 		}
-		return r
-	}, s)
+		return -1
+	}
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/prometheus/prometheus/model/relabel"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
@@ -253,6 +256,12 @@ func relabelings(v *Value, stage Stage) []*Relabeling {
 				*text = v.Text
 			}
 		}
+		r.compiled = sync.OnceValues(func() (relabel.Regexp, error) {
+			if r.Regex.Value == "" {
+				return relabel.DefaultRelabelConfig.Regex, nil
+			}
+			return relabel.NewRegexp(r.Regex.Value)
+		})
 		out = append(out, r)
 	}
 	return out

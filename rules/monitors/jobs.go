@@ -218,13 +218,9 @@ func (j *Jobs) Interval(e *Endpoint) (time.Duration, bool) {
 	}
 	least := time.Duration(0)
 	for _, s := range servers {
-		d := 30 * time.Second // by the definition of Prometheus
-		if v := s.Spec("scrapeInterval"); v != nil {
-			parsed, err := model.ParseDuration(v.Str())
-			if err != nil {
-				return 0, false
-			}
-			d = time.Duration(parsed)
+		_, d, known := s.ScrapeInterval()
+		if !known {
+			return 0, false
 		}
 		if least == 0 || d < least {
 			least = d

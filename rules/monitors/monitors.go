@@ -131,18 +131,21 @@ type Relabeling struct {
 	Regex        source.Text
 	Replacement  source.Text
 	Action       string // as written, "replace" where nothing is
+
+	compiled func() (relabel.Regexp, error)
 }
 
 // Place returns where to report what the relabeling lacks.
 func (r *Relabeling) Place() source.Span { return r.Value.Place }
 
-// Matches reports whether the regex of the relabeling matches a value; without
-// one everything does, and one that does not compile matches nothing.
+// Compiled returns the regex as Prometheus compiles it: where none is written,
+// one that matches everything. It is compiled once.
+func (r *Relabeling) Compiled() (relabel.Regexp, error) { return r.compiled() }
+
+// Matches reports whether the regex of the relabeling matches a value; one that
+// does not compile matches nothing.
 func (r *Relabeling) Matches(value string) bool {
-	if r.Regex.Value == "" {
-		return true
-	}
-	re, err := relabel.NewRegexp(r.Regex.Value)
+	re, err := r.compiled()
 	return err == nil && re.MatchString(value)
 }
 
@@ -153,6 +156,20 @@ type Server struct {
 	Relabelings []*Relabeling
 
 	selectors map[string]*Selector // by field
+}
+
+// DefaultScrapeInterval is that of a Prometheus object that sets none.
+const DefaultScrapeInterval = 30 * time.Second
+
+// ScrapeInterval returns how often the server scrapes what has no interval of
+// its own, as it is written and what that is, and false if it can't be told.
+func (s *Server) ScrapeInterval() (text string, interval time.Duration, known bool) {
+	text = model.Duration(DefaultScrapeInterval).String()
+	if v := s.Spec("scrapeInterval"); v != nil {
+		text = v.Str()
+	}
+	d, err := model.ParseDuration(text)
+	return text, time.Duration(d), err == nil
 }
 
 // Selectors yields the fields that select objects or namespaces, and what they
@@ -188,7 +205,6 @@ type Workload struct {
 	Meta
 	PodLabels map[string]string
 	Ports     []ContainerPort
-	Open      bool // it has containers that may be given ports elsewhere
 }
 
 // A ContainerPort is a port that a container declares.

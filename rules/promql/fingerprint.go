@@ -31,21 +31,13 @@ func fingerprint(n parser.Expr) uint64 {
 		if n.Param != nil {
 			h = mix(h, fingerprint(n.Param))
 		}
-		if n.Without {
-			h++
-		}
-		return mix(h, labelSet(n.Grouping))
+		return mix(h, flag(n.Without), labelSet(n.Grouping))
 	case *parser.BinaryExpr:
 		h := mix(2, fingerprint(n.LHS), uint64(n.Op), fingerprint(n.RHS))
 		if m := n.VectorMatching; m != nil {
-			h = mix(h, uint64(m.Card), labelSet(m.MatchingLabels), labelSet(m.Include))
-			if m.On {
-				h++
-			}
+			h = mix(h, uint64(m.Card), flag(m.On), labelSet(m.MatchingLabels), labelSet(m.Include))
 		}
-		if n.ReturnBool {
-			h++
-		}
+		h = mix(h, flag(n.ReturnBool))
 		return h
 	case *parser.Call:
 		h := maphash.String(seed, n.Func.Name)
@@ -81,6 +73,13 @@ func labelSet(labels []string) uint64 {
 		h |= 1 << (maphash.String(seed, l) % 64)
 	}
 	return h
+}
+
+func flag(set bool) uint64 {
+	if set {
+		return 1
+	}
+	return 2
 }
 
 func mix(h uint64, values ...uint64) uint64 {

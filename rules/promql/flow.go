@@ -190,10 +190,10 @@ func (p *Parts) Flow(n parser.Expr) *Flow {
 }
 
 func (p *Parts) find(n parser.Node) *Flow {
-	if p.all != nil || p.index != nil {
-		if p.all != nil {
-			return p.all
-		}
+	switch {
+	case p.all != nil:
+		return p.all
+	case p.index != nil:
 		return p.index[n]
 	}
 	for i := len(p.flows) - 1; i >= 0; i-- {

@@ -190,7 +190,7 @@ func isShare(n *parser.BinaryExpr) bool {
 		return false
 	}
 	every, ok := b.(*parser.VectorSelector)
-	if !ok || elsewhen(some) || elsewhen(every) || some.Anchored != every.Anchored || some.Smoothed != every.Smoothed {
+	if !ok || Elsewhen(some) || Elsewhen(every) || some.Anchored != every.Anchored || some.Smoothed != every.Smoothed {
 		return false
 	}
 	for _, m := range every.LabelMatchers {
@@ -201,8 +201,9 @@ func isShare(n *parser.BinaryExpr) bool {
 	return metricName(some) != "" && metricName(some) == metricName(every)
 }
 
-// elsewhen reports whether a selector reads another time than that of the evaluation.
-func elsewhen(v *parser.VectorSelector) bool {
+// Elsewhen reports whether a selector reads another time than that of the
+// evaluation, by an offset or @.
+func Elsewhen(v *parser.VectorSelector) bool {
 	return v.OriginalOffset != 0 || v.OriginalOffsetExpr != nil || v.Timestamp != nil || v.StartOrEnd != 0
 }
 
