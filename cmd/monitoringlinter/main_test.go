@@ -107,6 +107,7 @@ var imports = map[string][]string{
 	"rules/promql":         {"lint/source"},
 	"rules/monitors":       {"lint", "lint/source", "lint/near"},
 	"rules":                {"lint", "lint/source", "lint/near", "rules/yamltext", "rules/promql", "rules/monitors"},
+	"runbook":              {"lint", "lint/source"},
 	"rules/checks":         {"lint", "lint/source", "lint/near", "rules", "rules/promql", "rules/monitors"},
 	"cmd/monitoringlinter": {"lint", "lint/source", "lint/near", "lint/files", "lint/config", "lint/filter", "lint/reference", "lint/report", "rules", "rules/checks"},
 }

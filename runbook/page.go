@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package runbook models runbooks: Markdown pages that say what to do about an
+// alert.
+//
+// A page is read as GitHub renders it: GitHub Flavored Markdown, with the
+// anchors that GitHub gives headings. Front matter (YAML or TOML between
+// markers, as Hugo and Jekyll have it) is no part of the text. What an HTML
+// comment or a code fence holds is neither a heading nor a link.
+package runbook
+
+import (
+	"fmt"
+	"iter"
+	"path"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/monitoringlinter/monitoringlinter/lint"
+	"github.com/monitoringlinter/monitoringlinter/lint/source"
+)
+
+// A Page is a Markdown file.
+type Page struct {
+	Named bool // the user asked for this very file
+
+	file     *source.File
+	problems []*lint.Problem
+	parse    func() *content
+}
+
+// A content is what the text of a page parses to.
+type content struct {
+	headings []Heading
+	links    []Link
+	fences   []Fence
+	comments []source.Span
+	blocks   []block
+}
+
+// A Heading is an ATX or setext heading.
+type Heading struct {
+	Level  int
+	Text   string // without markup
+	Anchor string // the fragment that leads to it, as GitHub makes it
+	Nested bool   // within a list or a quotation
+	Span   source.Span
+}
+
+// A Link is a link or an image.
+type Link struct {
+	Destination string
+	Span        source.Span
+}
+
+// A Fence is a fenced block of code.
+type Fence struct {
+	Language string // the first word after the opening marker, in lower case
+	Body     source.Text
+	Closed   bool
+	Open     source.Span // the opening marker and what follows it on the line
+}
+
+// A Section is a heading and what stands below it, up to the next heading of
+// the same or of a higher level.
+type Section struct {
+	Heading
+	blocks []block
+}
+
+// A block is a paragraph, a list, a fence or the like.
+type block struct {
+	kind   blockKind
+	text   string
+	steps  int  // items of lists in it
+	code   bool // it has code, in a fence or in the text
+	link   bool
+	holder int // index of the heading it stands below, -1 before the first
+}
+
+type blockKind uint8
+
+const (
+	prose blockKind = iota
+	fence
+	list
+	table
+	markup // HTML that is no comment
+)
+
+// maxSize is the size in bytes up to which a page is read. The longest public
+// runbooks have a fiftieth of it.
+const maxSize = 1 << 20
+
+// Language reads Markdown files.
+var Language = lint.Language{
+	Name: "runbook",
+	Parse: func(f *source.File, named bool) lint.Document {
+		switch strings.ToLower(path.Ext(f.Path)) {
+		case ".md", ".markdown":
+			return Parse(f, named)
+		}
+		return nil
+	},
+}
+
+// Parse reads a page. Named says that the user asked for this very file.
+func Parse(f *source.File, named bool) *Page {
+	p := &Page{file: f, Named: named}
+	switch at := invalidUTF8(f.Data); {
+	case len(f.Data) > maxSize:
+		p.problem(f.Span(0, min(1, len(f.Data))), fmt.Sprintf("page has %d KiB, and pages above %d KiB are not read: split it", len(f.Data)>>10, maxSize>>10))
+		p.parse = func() *content { return &content{} }
+	case at >= 0:
+		p.problem(f.Span(at, at+1), fmt.Sprintf("byte 0x%02x is not valid UTF-8: save the page as UTF-8", f.Data[at]))
+		p.parse = func() *content { return &content{} }
+	default:
+		// Most Markdown files of a repository are no runbooks and never looked into.
+		p.parse = sync.OnceValue(func() *content { return parse(f) })
+	}
+	return p
+}
+
+func (p *Page) problem(at source.Span, message string) {
+	if p.Named || p.InRunbooks() {
+		p.problems = append(p.problems, &lint.Problem{Finding: lint.Finding{Check: "syntax/markdown", Severity: lint.Error, Span: at, Object: p.Object(), Message: p.Object().String() + ": " + message}})
+	}
+}
+
+func invalidUTF8(s string) int {
+	if utf8.ValidString(s) {
+		return -1
+	}
+	for i, r := range s {
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Source returns the file of the page.
+func (p *Page) Source() *source.File { return p.file }
+
+// Nodes yields the page, and what could not be read of it.
+func (p *Page) Nodes() iter.Seq[any] {
+	return func(yield func(any) bool) {
+		if !yield(p) {
+			return
+		}
+		for _, problem := range p.problems {
+			if !yield(problem) {
+				return
+			}
+		}
+	}
+}
+
+// Count counts the page if it is evidently a runbook.
+func (p *Page) Count(c *lint.Counts) {
+	if !p.IsIndex() && (p.Named || p.InRunbooks()) {
+		c.Files++
+		c.Runbooks++
+	}
+}
+
+// Span returns the title of the page, or its first line.
+func (p *Page) Span() source.Span {
+	if t, ok := p.Title(); ok {
+		return t.Span
+	}
+	return p.Top()
+}
+
+// Top returns the first line of the page that is not empty.
+func (p *Page) Top() source.Span {
+	start := 0
+	for start < len(p.file.Data) && strings.IndexByte(" \t\r\n", p.file.Data[start]) >= 0 {
+		start++
+	}
+	if start == len(p.file.Data) {
+		return p.file.Span(0, min(1, start))
+	}
+	return p.file.Span(start, start+len(firstLine(p.file.Data[start:])))
+}
+
+func firstLine(s string) string {
+	if i := strings.IndexAny(s, "\r\n"); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+// Object returns the runbook by the name of its file.
+func (p *Page) Object() lint.Object { return lint.Object{Kind: "runbook", Name: p.Name()} }
+
+// Origin returns nil: a page comes from no Kubernetes object.
+func (p *Page) Origin() *lint.Origin { return nil }
+
+// Name returns the name of the file without its ending.
+func (p *Page) Name() string {
+	base := path.Base(p.file.Path)
+	return strings.TrimSuffix(base, path.Ext(base))
+}
+
+// IsIndex reports whether the page by its name is the index of its folder, or
+// a template for runbooks, and so no runbook.
+func (p *Page) IsIndex() bool {
+	switch name := strings.ToLower(p.Name()); name {
+	case "readme", "index", "_index", "contributing", "changelog", "owners", "toc", "summary", "glossary":
+		return true
+	default:
+		return strings.Contains(name, "template") || strings.HasPrefix(name, "_")
+	}
+}
+
+// InRunbooks reports whether the page lies in or below a folder called runbooks.
+func (p *Page) InRunbooks() bool {
+	for dir := range strings.SplitSeq(path.Dir(p.file.Path), "/") {
+		if strings.EqualFold(dir, "runbooks") {
+			return !p.Deprecated()
+		}
+	}
+	return false
+}
+
+// Deprecated reports whether the page is kept for old links only: it lies in a
+// folder that says so.
+func (p *Page) Deprecated() bool {
+	return strings.Contains(strings.ToLower(path.Dir(p.file.Path)), "deprecated")
+}
+
+// Headings returns the headings of the page.
+func (p *Page) Headings() []Heading { return p.parse().headings }
+
+// Links returns the links and images of the page.
+func (p *Page) Links() []Link { return p.parse().links }
+
+// Fences returns the fenced blocks of code of the page.
+func (p *Page) Fences() []Fence { return p.parse().fences }
+
+// Comments returns the HTML comments of the page that are blocks of their own.
+func (p *Page) Comments() []source.Span { return p.parse().comments }
+
+// Title returns the first heading of level 1, and whether there is one.
+func (p *Page) Title() (Heading, bool) {
+	for _, h := range p.Headings() {
+		if h.Level == 1 && !h.Nested {
+			return h, true
+		}
+	}
+	return Heading{}, false
+}
+
+// Sections returns the sections that have a heading of their own outside lists
+// and quotations, the title of the page included.
+func (p *Page) Sections() []Section {
+	c := p.parse()
+	var out []Section
+	for i, h := range c.headings {
+		if h.Nested {
+			continue
+		}
+		end := i + 1
+		for end < len(c.headings) && (c.headings[end].Nested || c.headings[end].Level > h.Level) {
+			end++
+		}
+		s := Section{Heading: h}
+		for _, b := range c.blocks {
+			if i <= b.holder && b.holder < end {
+				s.blocks = append(s.blocks, b)
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// HasAnchor reports whether a fragment leads to a place of the page: a heading,
+// or an element of HTML that has it as its id or name.
+func (p *Page) HasAnchor(fragment string) bool {
+	for _, h := range p.Headings() {
+		if h.Anchor == fragment {
+			return true
+		}
+	}
+	data := p.file.Data
+	for _, attribute := range []string{`id="`, `name="`, `id='`, `name='`, "{#", "id=", "name="} {
+		if strings.Contains(data, attribute+fragment) {
+			return true
+		}
+	}
+	return false
+}
+
+// Text returns the words of the section, without its heading and its code fences.
+func (s Section) Text() string {
+	var b strings.Builder
+	for _, k := range s.blocks {
+		if k.kind != fence {
+			b.WriteString(k.text)
+			b.WriteByte('\n')
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Empty reports whether nothing stands below the heading but other headings
+// and comments.
+func (s Section) Empty() bool { return len(s.blocks) == 0 }
+
+// HasCode reports whether the section has a fence, a table or code in its text.
+func (s Section) HasCode() bool {
+	for _, b := range s.blocks {
+		if b.code || b.kind == fence || b.kind == table || b.kind == markup {
+			return true
+		}
+	}
+	return false
+}
+
+// HasLink reports whether the section has a link.
+func (s Section) HasLink() bool {
+	for _, b := range s.blocks {
+		if b.link {
+			return true
+		}
+	}
+	return false
+}
+
+// HasFence reports whether the section has a fenced block of code.
+func (s Section) HasFence() bool {
+	for _, b := range s.blocks {
+		if b.kind == fence {
+			return true
+		}
+	}
+	return false
+}
