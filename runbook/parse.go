@@ -241,7 +241,7 @@ func (p *parser) link(n ast.Node, destination string) {
 	}
 	// The destination is what is at fault; where it can't be found it is defined
 	// elsewhere or written with escapes, and the link stands for it.
-	end := min(start+1, len(p.data))
+	var end int
 	window := string(p.data[start:min(len(p.data), start+4096)])
 	if i := strings.Index(window, "\n\n"); i >= 0 {
 		window = window[:i]
