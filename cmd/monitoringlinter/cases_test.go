@@ -49,6 +49,12 @@ var coveredKinds = map[string]string{
 	"record-undefined":        "promql/unknown-metric",
 	"relabel-invalid":         "monitor/relabel",
 	"relabel-wrong-stage":     "monitor/relabel",
+
+	"runbook-anchor":           "alert/runbook-missing",
+	"runbook-comment-unclosed": "runbook/sections",
+	"runbook-link-broken":      "runbook/links",
+	"runbook-section-empty":    "runbook/empty",
+	"runbook-section-missing":  "runbook/sections",
 }
 
 // houseRules are checks whose findings the cases do not judge: a case is about

@@ -18,6 +18,8 @@ import (
 	"github.com/monitoringlinter/monitoringlinter/lint/report"
 	"github.com/monitoringlinter/monitoringlinter/rules"
 	"github.com/monitoringlinter/monitoringlinter/rules/checks"
+	"github.com/monitoringlinter/monitoringlinter/runbook"
+	runbookchecks "github.com/monitoringlinter/monitoringlinter/runbook/checks"
 )
 
 // The exit status.
@@ -29,8 +31,8 @@ const (
 
 // What a run knows.
 var (
-	allChecks    = slices.Concat(checks.All())
-	allLanguages = []lint.Language{rules.Language}
+	allChecks    = slices.Concat(checks.All(), runbookchecks.All())
+	allLanguages = []lint.Language{rules.Language, runbook.Language}
 )
 
 func main() {

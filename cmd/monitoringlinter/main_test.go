@@ -45,7 +45,7 @@ func TestScripts(t *testing.T) {
 
 // TestGenerated fails when a file that is made from the checks is out of date.
 func TestGenerated(t *testing.T) {
-	page, err := documentation().Page("Checks of rules and monitors", referenceIntro)
+	page, err := documentation().Page("Checks of rules, monitors and runbooks", referenceIntro)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-const referenceIntro = `What monitoringlinter checks in Prometheus rules and in the monitors of the Prometheus operator, and why. Every example below is run by the tests, and what is printed under it is the real output.
+const referenceIntro = `What monitoringlinter checks in Prometheus rules, in the monitors of the Prometheus operator and in runbooks, and why. Every example below is run by the tests, and what is printed under it is the real output.
 
 The severity is the one that holds without a configuration; some checks report lesser faults below it, as they say. ` + "`monitoringlinter explain ID`" + ` prints the section of a check. How checks are turned off, graded and configured is in the [README](../README.md#configuration).`
 
@@ -108,8 +108,9 @@ var imports = map[string][]string{
 	"rules/monitors":       {"lint", "lint/source", "lint/near"},
 	"rules":                {"lint", "lint/source", "lint/near", "rules/yamltext", "rules/promql", "rules/monitors"},
 	"runbook":              {"lint", "lint/source"},
-	"rules/checks":         {"lint", "lint/source", "lint/near", "rules", "rules/promql", "rules/monitors"},
-	"cmd/monitoringlinter": {"lint", "lint/source", "lint/near", "lint/files", "lint/config", "lint/filter", "lint/reference", "lint/report", "rules", "rules/checks"},
+	"runbook/checks":       {"lint", "lint/source", "lint/near", "rules", "rules/promql", "runbook"},
+	"rules/checks":         {"lint", "lint/source", "lint/near", "rules", "rules/promql", "rules/monitors", "runbook"},
+	"cmd/monitoringlinter": {"lint", "lint/source", "lint/near", "lint/files", "lint/config", "lint/filter", "lint/reference", "lint/report", "rules", "rules/checks", "runbook", "runbook/checks"},
 }
 
 // TestImports holds the table of who may import whom, and that PromQL is parsed

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/tools/txtar"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
 	"github.com/monitoringlinter/monitoringlinter/lint/config"
@@ -22,7 +23,8 @@ import (
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
 )
 
-// ExampleFile is the name under which an example is linted.
+// ExampleFile is the name under which an example is linted that is no txtar
+// archive of several files.
 const ExampleFile = "rules.yaml"
 
 // A Reference documents checks, which it may run on their examples.
@@ -45,9 +47,27 @@ func (r Reference) Example(c *lint.Check, text string) ([]lint.Finding, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: Doc.Config: %w", c.ID, err)
 	}
-	read := func() ([]byte, error) { return []byte(text), nil }
-	p, _ := lint.Parse(context.Background(), []lint.Input{{Path: ExampleFile, Named: true, Read: read}}, r.Languages, 1)
+	var inputs []lint.Input
+	for _, f := range exampleFiles(text) {
+		inputs = append(inputs, lint.Input{Path: f.Name, Named: true, Read: func() ([]byte, error) { return f.Data, nil }})
+	}
+	p, _ := lint.Parse(context.Background(), inputs, r.Languages, 1)
 	return filter.Apply(p, lint.Run(context.Background(), p, conf, 1), conf, r.Checks, time.Now()), nil
+}
+
+func exampleFiles(text string) []txtar.File {
+	if ar := txtar.Parse([]byte(text)); len(ar.Files) > 0 {
+		return ar.Files
+	}
+	return []txtar.File{{Name: ExampleFile, Data: []byte(text)}}
+}
+
+// language returns what the example is written in, for a fence around it.
+func language(text string) string {
+	if len(txtar.Parse([]byte(text)).Files) > 0 {
+		return "text"
+	}
+	return "yaml"
 }
 
 // Section returns the documentation of a check as a section of a Markdown page.
@@ -63,7 +83,7 @@ func (r Reference) Section(c *lint.Check) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(&b, "```yaml\n%s```\n\nis reported as\n\n```text\n%s```\n\nand this is not:\n\n```yaml\n%s```\n\n", c.Doc.Bad, findings, c.Doc.Good)
+	fmt.Fprintf(&b, "```%s\n%s```\n\nis reported as\n\n```text\n%s```\n\nand this is not:\n\n```%s\n%s```\n\n", language(c.Doc.Bad), c.Doc.Bad, findings, language(c.Doc.Good), c.Doc.Good)
 	if options := Options(c); len(options) > 0 {
 		b.WriteString("| option | default | meaning |\n| --- | --- | --- |\n")
 		for _, o := range options {

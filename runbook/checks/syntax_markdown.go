@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package checks
+
+import "github.com/monitoringlinter/monitoringlinter/lint"
+
+var _ = add(lint.Check{
+	ID:       "syntax/markdown",
+	Severity: lint.Error,
+	Doc: lint.Doc{
+		Title:   "runbook that can't be read",
+		Why:     `A page that is not UTF-8 shows wrong characters in place of commands, and one above 1 MiB is not read. Neither is checked further.`,
+		Bad:     "-- runbooks/QueueStuck.md --\n# QueueStuck\n\nLook at the z\xe4hler.\n",
+		Good:    "-- runbooks/QueueStuck.md --\n# QueueStuck\n\nLook at the zähler.\n",
+		TurnOff: "Pages in another encoding lie in the folder of the runbooks.",
+		Since:   "v0.1.0",
+		Refs:    []string{"https://spec.commonmark.org/0.31.2/#characters-and-lines"},
+	},
+	Run: lint.Problems(),
+})
