@@ -35,10 +35,11 @@ func (l Location) Rel(p *Page) (string, bool) {
 // folder called runbooks.
 type Runbooks []Location
 
-// Hold reports whether the page is a runbook: not an index, not a page that is
-// kept for old links only, and in one of the folders unless the user named it.
+// Hold reports whether the page is a runbook: not an index or a helper, not a
+// page that is kept for old links only, and in one of the folders unless the
+// user named it.
 func (r Runbooks) Hold(p *Page) bool {
-	return !p.IsIndex() && !p.Deprecated() && (p.Named || r.Cover(p))
+	return !p.IsIndex() && !p.IsHelper() && (p.Named || r.Cover(p)) && !p.Deprecated() && !p.Refers()
 }
 
 // Cover reports whether the page lies in one of the folders.
@@ -113,21 +114,22 @@ type SectionName struct {
 	Aliases []string `yaml:"aliases" doc:"What it may read instead."`
 }
 
-// Is reports whether a heading reads like that: in upper or lower case, with
-// a number before it and a colon after it.
+// Is reports whether a heading reads like that, in upper or lower case: alone,
+// with a number before it and a colon after it, with words that follow
+// ("Mitigation steps"), or together with another name ("Diagnosis and mitigation").
 func (n SectionName) Is(heading string) bool {
-	heading = plainHeading(heading)
-	for _, name := range n.All() {
-		if strings.EqualFold(heading, name) {
-			return true
-		}
-		// "Mitigation steps", "Impact and severity"
-		if len(heading) > len(name) && strings.EqualFold(heading[:len(name)], name) && strings.IndexByte(" :/(,&-", heading[len(name)]) >= 0 {
-			return true
+	for _, part := range betweenNames.Split(heading, -1) {
+		part = plainHeading(part)
+		for _, name := range n.All() {
+			if len(part) >= len(name) && strings.EqualFold(part[:len(name)], name) && (len(part) == len(name) || strings.IndexByte(" :(-", part[len(name)]) >= 0) {
+				return true
+			}
 		}
 	}
 	return false
 }
+
+var betweenNames = regexp.MustCompile(`(?i)\s+and\s+|\s*[&/,+]\s*`)
 
 var aroundHeading = regexp.MustCompile(`^[^\pL]+|[^\pL\pN)]+$`)
 

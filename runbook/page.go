@@ -159,9 +159,19 @@ func (p *Page) Nodes() iter.Seq[any] {
 	}
 }
 
-// Count counts the page if it is evidently a runbook.
+// Count counts the page if it is evidently a runbook: by its folder, because the
+// user named it, or by two of the usual sections.
 func (p *Page) Count(c *lint.Counts) {
-	if !p.IsIndex() && (p.Named || p.InRunbooks()) {
+	if p.IsIndex() || p.IsHelper() {
+		return
+	}
+	sections := 0
+	for _, n := range FourSections {
+		if strings.Contains(p.file.Data, "## "+n.Name) {
+			sections++
+		}
+	}
+	if p.Named || p.InRunbooks() || sections >= 2 {
 		c.Files++
 		c.Runbooks++
 	}
@@ -217,19 +227,46 @@ func (p *Page) IsIndex() bool {
 	}
 }
 
-// InRunbooks reports whether the page lies in or below a folder called runbooks.
-func (p *Page) InRunbooks() bool {
-	for dir := range strings.SplitSeq(path.Dir(p.file.Path), "/") {
-		if strings.EqualFold(dir, "runbooks") {
-			return !p.Deprecated()
+// IsHelper reports whether the page lies in a folder of steps that runbooks share.
+func (p *Page) IsHelper() bool {
+	for dir := range strings.SplitSeq(strings.ToLower(path.Dir(p.file.Path)), "/") {
+		switch dir {
+		case "helper", "helpers", "includes", "_includes", "partials", "snippets":
+			return true
 		}
 	}
 	return false
 }
 
-// Deprecated reports whether the page is kept for old links only: it lies in a
-// folder that says so.
+// InRunbooks reports whether the page lies in or below a folder called runbooks.
+func (p *Page) InRunbooks() bool {
+	for dir := range strings.SplitSeq(path.Dir(p.file.Path), "/") {
+		if strings.EqualFold(dir, "runbooks") {
+			return !p.inDeprecated()
+		}
+	}
+	return false
+}
+
+// Deprecated reports whether the page is kept for old links only: its title says
+// so, or its folder does.
 func (p *Page) Deprecated() bool {
+	if p.inDeprecated() {
+		return true
+	}
+	t, _ := p.Title()
+	return strings.Contains(strings.ToLower(t.Text), "deprecated")
+}
+
+// Refers reports whether the page only says where the runbook is now: a title,
+// and a sentence with a link.
+func (p *Page) Refers() bool {
+	const longest = 400 // bytes
+	c := p.parse()
+	return len(c.headings) <= 1 && len(c.links) > 0 && len(c.blocks) <= 2 && len(p.file.Data) <= longest
+}
+
+func (p *Page) inDeprecated() bool {
 	return strings.Contains(strings.ToLower(path.Dir(p.file.Path)), "deprecated")
 }
 

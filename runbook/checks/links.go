@@ -71,7 +71,7 @@ func pagesOf(p *lint.Pass) pages {
 }
 
 func checkLinks(p *lint.Pass, page *runbook.Page, o links) {
-	if page.Deprecated() || !page.Named && !o.Runbooks.Cover(page) {
+	if !page.Named && !o.Runbooks.Cover(page) || page.Deprecated() {
 		return
 	}
 	for _, l := range page.Links() {

@@ -79,6 +79,7 @@ func checkSections(p *lint.Pass, page *runbook.Page, o sections) {
 		f.Message = page.Object().String() + " " + f.Message
 		p.Report(f)
 	}
+	var missing []runbook.SectionName
 	var before *runbook.Section // the last section that is in its place
 	for _, name := range o.Sections {
 		var found []runbook.Section
@@ -88,7 +89,9 @@ func checkSections(p *lint.Pass, page *runbook.Page, o sections) {
 			}
 		}
 		if len(found) == 0 {
-			missing(page, name, o.Sections, report)
+			if !explained(page, name, o.Sections, report) {
+				missing = append(missing, name)
+			}
 			continue
 		}
 		for _, s := range found[1:] {
@@ -104,6 +107,14 @@ func checkSections(p *lint.Pass, page *runbook.Page, o sections) {
 			continue
 		}
 		before = &found[0]
+	}
+	switch len(missing) {
+	case 0:
+	case 1:
+		name := missing[0]
+		report(lint.Finding{Span: page.Span(), Message: fmt.Sprintf("has no section '%s': add the heading ## %s and say %s", name.Name, name.Name, belongs(name))})
+	default:
+		report(lint.Finding{Span: page.Span(), Message: fmt.Sprintf("lacks the sections %s: add each as a heading of level 2", names(missing))})
 	}
 }
 
@@ -126,12 +137,13 @@ func expected(p *lint.Pass, page *runbook.Page, locations runbook.Runbooks, sect
 	return false
 }
 
-// missing reports that a page lacks a section, at the place that explains it best.
-func missing(page *runbook.Page, name runbook.SectionName, all []runbook.SectionName, report func(lint.Finding)) {
+// explained reports that a page lacks a section at the place that shows why, and
+// whether there is one.
+func explained(page *runbook.Page, name runbook.SectionName, all []runbook.SectionName, report func(lint.Finding)) bool {
 	for _, s := range page.Sections() {
 		if s.Level != 2 && name.Is(s.Heading.Text) && len(s.Heading.Text) <= len(name.Name)+2 {
 			report(lint.Finding{Span: s.Span, Message: fmt.Sprintf("has the section '%s' at level %d: write it with ##", s.Heading.Text, s.Level)})
-			return
+			return true
 		}
 	}
 	for _, c := range page.Comments() {
@@ -144,7 +156,7 @@ func missing(page *runbook.Page, name runbook.SectionName, all []runbook.Section
 				}
 				c.End = c.Start + len(strings.TrimRight(first, "\r"))
 				report(lint.Finding{Span: c, Message: message})
-				return
+				return true
 			}
 		}
 	}
@@ -154,10 +166,10 @@ func missing(page *runbook.Page, name runbook.SectionName, all []runbook.Section
 		}
 		if _, ok := near.Name(s.Heading.Text, name.All()); ok {
 			report(lint.Finding{Span: s.Span, Message: fmt.Sprintf("has no section '%s': '%s' seems to be meant", name.Name, s.Heading.Text)})
-			return
+			return true
 		}
 	}
-	report(lint.Finding{Span: page.Span(), Message: fmt.Sprintf("has no section '%s': add the heading ## %s and say %s", name.Name, name.Name, belongs(name))})
+	return false
 }
 
 func anyIs(all []runbook.SectionName, heading string) bool {
