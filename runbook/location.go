@@ -65,17 +65,26 @@ func (l Location) Pattern() *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString("^")
 	end := 0
+	named := map[string]bool{}
+	group := func(name, what string) {
+		if named[name] { // a name may be given once only
+			b.WriteString(what)
+			return
+		}
+		named[name] = true
+		b.WriteString("(?P<" + name + ">" + what + ")")
+	}
 	for _, m := range placeholder.FindAllStringIndex(u, -1) {
 		b.WriteString(regexp.QuoteMeta(u[end:m[0]]))
 		switch u[m[0]:m[1]] {
 		case "{alert}", "{alert|lower}":
-			b.WriteString(`(?P<page>[^/]+)`)
+			group("page", `[^/]+`)
 		case "{branch}":
-			b.WriteString(`(?P<branch>[^/]+)`)
+			group("branch", `[^/]+`)
 		case "{dir}":
 			b.WriteString(`.*`)
 		default:
-			b.WriteString(`(?P<page>.+)`)
+			group("page", `.+`)
 		}
 		end = m[1]
 	}

@@ -13,8 +13,11 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"regexp"
+	"sort"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
@@ -36,7 +39,10 @@ type content struct {
 	links    []Link
 	fences   []Fence
 	comments []source.Span
-	blocks   []block
+	blocks   []block // ordered by holder
+	sections []Section
+	anchors  map[string]bool
+	alike    map[string]bool // the anchors as alike writes them
 }
 
 // A Heading is an ATX or setext heading.
@@ -89,9 +95,12 @@ const (
 	markup // HTML that is no comment
 )
 
-// maxSize is the size in bytes up to which a page is read. The longest public
-// runbooks have a fiftieth of it.
-const maxSize = 1 << 20
+// What is beyond these is not read, since Markdown takes time that grows with the
+// square of such things. The longest public runbooks have half of maxSize.
+const (
+	maxSize  = 256 << 10 // bytes
+	maxQuote = 64        // quotations within each other
+)
 
 // Language reads Markdown files.
 var Language = lint.Language{
@@ -115,12 +124,18 @@ func Parse(f *source.File, named bool) *Page {
 	case at >= 0:
 		p.problem(f.Span(at, at+1), fmt.Sprintf("byte 0x%02x is not valid UTF-8: save the page as UTF-8", f.Data[at]))
 		p.parse = func() *content { return &content{} }
+	case deepQuote.MatchString(f.Data):
+		at := deepQuote.FindStringIndex(f.Data)[0]
+		p.problem(f.Span(at, at+1), fmt.Sprintf("quotations are nested more than %d deep, and such a page is not read", maxQuote))
+		p.parse = func() *content { return &content{} }
 	default:
 		// Most Markdown files of a repository are no runbooks and never looked into.
 		p.parse = sync.OnceValue(func() *content { return parse(f) })
 	}
 	return p
 }
+
+var deepQuote = regexp.MustCompile(fmt.Sprintf(`(?:>[ \t]*){%d}`, maxQuote+1))
 
 func (p *Page) problem(at source.Span, message string) {
 	if p.Named || p.InRunbooks() {
@@ -294,9 +309,12 @@ func (p *Page) Title() (Heading, bool) {
 
 // Sections returns the sections that have a heading of their own outside lists
 // and quotations, the title of the page included.
-func (p *Page) Sections() []Section {
-	c := p.parse()
-	var out []Section
+func (p *Page) Sections() []Section { return p.parse().sections }
+
+func (c *content) makeSections() {
+	first := func(holder int) int {
+		return sort.Search(len(c.blocks), func(i int) bool { return c.blocks[i].holder >= holder })
+	}
 	for i, h := range c.headings {
 		if h.Nested {
 			continue
@@ -305,32 +323,41 @@ func (p *Page) Sections() []Section {
 		for end < len(c.headings) && (c.headings[end].Nested || c.headings[end].Level > h.Level) {
 			end++
 		}
-		s := Section{Heading: h}
-		for _, b := range c.blocks {
-			if i <= b.holder && b.holder < end {
-				s.blocks = append(s.blocks, b)
-			}
-		}
-		out = append(out, s)
+		c.sections = append(c.sections, Section{Heading: h, blocks: c.blocks[first(i):first(end)]})
 	}
-	return out
 }
 
 // HasAnchor reports whether a fragment leads to a place of the page: a heading,
 // or an element of HTML that has it as its id or name.
-func (p *Page) HasAnchor(fragment string) bool {
-	for _, h := range p.Headings() {
-		if h.Anchor == fragment {
-			return true
+func (p *Page) HasAnchor(fragment string) bool { return p.parse().anchors[fragment] }
+
+// HasAnchorLike is HasAnchor but for case and punctuation, in which the anchors
+// of site generators differ from those of GitHub.
+func (p *Page) HasAnchorLike(fragment string) bool {
+	return p.HasAnchor(fragment) || p.parse().alike[alike(fragment)]
+}
+
+func alike(anchor string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("-_.:()", r) {
+			return -1
 		}
+		return unicode.ToLower(r)
+	}, anchor)
+}
+
+// ownAnchor matches the anchors that authors set themselves, {#id} included.
+var ownAnchor = regexp.MustCompile(`(?:\b(?:id|name)\s*=\s*["']?|\{#)([^\s"'>}]+)`)
+
+func (c *content) makeAnchors(data string) {
+	c.anchors, c.alike = map[string]bool{}, map[string]bool{}
+	for _, h := range c.headings {
+		c.anchors[h.Anchor] = true
+		c.alike[alike(h.Anchor)] = true
 	}
-	data := p.file.Data
-	for _, attribute := range []string{`id="`, `name="`, `id='`, `name='`, "{#", "id=", "name="} {
-		if strings.Contains(data, attribute+fragment) {
-			return true
-		}
+	for _, m := range ownAnchor.FindAllStringSubmatch(data, -1) {
+		c.anchors[m[1]] = true
 	}
-	return false
 }
 
 // Text returns the words of the section, without its heading and its code fences.

@@ -76,7 +76,8 @@ func TestUnreadable(t *testing.T) {
 		path, data, want string
 	}{
 		{"runbooks/A.md", "# A\n\xff\n", "runbooks/A.md:2:1: runbook A: byte 0xff is not valid UTF-8: save the page as UTF-8"},
-		{"runbooks/A.md", strings.Repeat("x", 20<<20), "runbooks/A.md:1:1: runbook A: page has 20480 KiB, and pages above 1024 KiB are not read: split it"},
+		{"runbooks/A.md", strings.Repeat("x", 20<<20), "runbooks/A.md:1:1: runbook A: page has 20480 KiB, and pages above 256 KiB are not read: split it"},
+		{"runbooks/A.md", "# A\n\n" + strings.Repeat("> ", 100), "runbooks/A.md:3:1: runbook A: quotations are nested more than 64 deep, and such a page is not read"},
 		{"docs/A.md", "\xff", ""},
 	} {
 		p := Parse(source.NewFileString(c.path, c.data), false)

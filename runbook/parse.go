@@ -24,6 +24,8 @@ func parse(f *source.File) *content {
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		p.top(n)
 	}
+	p.makeSections()
+	p.makeAnchors(f.Data)
 	return p.content
 }
 
@@ -272,8 +274,8 @@ func (p *parser) fence(n *ast.FencedCodeBlock) {
 		open = max(lines.At(0).Start-1, 0)
 	}
 	open = min(max(open, 0), max(len(p.data)-1, 0))
-	lineStart := strings.LastIndexByte(string(p.data[:open]), '\n') + 1
-	line := firstLine(string(p.data[lineStart:]))
+	lineStart := strings.LastIndexByte(p.file.Data[:open], '\n') + 1
+	line := firstLine(p.file.Data[lineStart:])
 	marker := strings.IndexAny(line, "`~")
 	if marker < 0 {
 		marker = 0
@@ -290,8 +292,7 @@ func (p *parser) fence(n *ast.FencedCodeBlock) {
 		b.Copy(l.Start, l.Stop)
 	}
 	f.Body = b.Text()
-	next := strings.TrimLeft(string(p.data[end:]), "\r\n")
 	f.Closed = !strings.HasPrefix(line[marker:], "```") && !strings.HasPrefix(line[marker:], "~~~") ||
-		strings.HasPrefix(strings.TrimLeft(next, " \t>"), line[marker:marker+3]) || strings.TrimSpace(next) != ""
+		strings.TrimSpace(p.file.Data[end:]) != ""
 	p.fences = append(p.fences, f)
 }

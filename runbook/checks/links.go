@@ -74,6 +74,8 @@ func checkLinks(p *lint.Pass, page *runbook.Page, o links) {
 	if !page.Named && !o.Runbooks.Cover(page) || page.Deprecated() {
 		return
 	}
+	const hinted = 20 // findings; the search for what was meant is slow on a page with thousands
+	found := 0
 	for _, l := range page.Links() {
 		if strings.Contains(l.Destination, "{{") || strings.Contains(l.Destination, "{%") {
 			continue
@@ -94,7 +96,11 @@ func checkLinks(p *lint.Pass, page *runbook.Page, o links) {
 				if _, err := os.Stat(filepath.FromSlash(name)); err == nil {
 					continue // there, and not of the run
 				}
-				p.Reportf(l.Span, "%s links to '%s', which does not exist%s", page.Object(), u.Path, nearest(pagesOf(p), name))
+				hint := ""
+				if found++; found <= hinted {
+					hint = nearest(pagesOf(p), name)
+				}
+				p.Reportf(l.Span, "%s links to '%s', which does not exist%s", page.Object(), u.Path, hint)
 				continue
 			}
 		}
@@ -103,23 +109,17 @@ func checkLinks(p *lint.Pass, page *runbook.Page, o links) {
 			if target != page {
 				where = "in " + target.Source().Path
 			}
-			p.Reportf(l.Span, "%s links to '#%s', and no heading %s has that anchor%s", page.Object(), u.Fragment, where, nearestAnchor(target, u.Fragment))
+			hint := ""
+			if found++; found <= hinted {
+				hint = nearestAnchor(target, u.Fragment)
+			}
+			p.Reportf(l.Span, "%s links to '#%s', and no heading %s has that anchor%s", page.Object(), u.Fragment, where, hint)
 		}
 	}
 }
 
-var sameAnchor = strings.NewReplacer("-", "", "_", "", ".", "", ":", "", "(", "", ")", "")
-
 func hasAnchor(page *runbook.Page, fragment string) bool {
-	if page.HasAnchor(fragment) {
-		return true
-	}
-	for _, h := range page.Headings() {
-		if strings.EqualFold(sameAnchor.Replace(h.Anchor), sameAnchor.Replace(fragment)) {
-			return true
-		}
-	}
-	return fragment == "top" || len(page.Headings()) == 0
+	return page.HasAnchorLike(fragment) || fragment == "top" || len(page.Headings()) == 0
 }
 
 func nearestAnchor(page *runbook.Page, fragment string) string {

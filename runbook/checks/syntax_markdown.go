@@ -9,7 +9,7 @@ var _ = add(lint.Check{
 	Severity: lint.Error,
 	Doc: lint.Doc{
 		Title:   "runbook that can't be read",
-		Why:     `A page that is not UTF-8 shows wrong characters in place of commands, and one above 1 MiB is not read. Neither is checked further.`,
+		Why:     `A page that is not UTF-8 shows wrong characters in place of commands, and one above 256 KiB, or with quotations more than 64 deep, takes too long to read. None is checked further.`,
 		Bad:     "-- runbooks/QueueStuck.md --\n# QueueStuck\n\nLook at the z\xe4hler.\n",
 		Good:    "-- runbooks/QueueStuck.md --\n# QueueStuck\n\nLook at the zähler.\n",
 		TurnOff: "Pages in another encoding lie in the folder of the runbooks.",
