@@ -82,7 +82,7 @@ func Parse(f *source.File, named bool) *Document {
 		}
 		return d
 	}
-	if at := invalidUTF8(text.Value); at >= 0 {
+	if at := source.InvalidUTF8(text.Value); at >= 0 {
 		if ours || looksLikeOurs(text.Value) {
 			d.report(lint.Finding{Check: "syntax/yaml", Severity: lint.Error, Span: text.Span(at, at+1),
 				Message: fmt.Sprintf("byte 0x%02x is not valid UTF-8: save the file as UTF-8", text.Value[at])})
@@ -91,20 +91,6 @@ func Parse(f *source.File, named bool) *Document {
 	}
 	d.stream(text, ours, false)
 	return d
-}
-
-func invalidUTF8(s string) int {
-	if utf8.ValidString(s) {
-		return -1
-	}
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			return i
-		}
-		i += n
-	}
-	return -1
 }
 
 func hasRulesExtension(name string) bool {

@@ -3,6 +3,8 @@
 package runbook
 
 import (
+	"errors"
+	"fmt"
 	"path"
 	"regexp"
 	"strings"
@@ -35,11 +37,11 @@ func (l Location) Rel(p *Page) (string, bool) {
 // folder called runbooks.
 type Runbooks []Location
 
-// Hold reports whether the page is a runbook: not an index or a helper, not a
-// page that is kept for old links only, and in one of the folders unless the
-// user named it.
+// Hold reports whether the page is a runbook that can be read: not an index or a
+// helper, not a page that is kept for old links only, and in one of the folders
+// unless the user named it.
 func (r Runbooks) Hold(p *Page) bool {
-	return !p.IsIndex() && !p.IsHelper() && (p.Named || r.Cover(p)) && !p.Deprecated() && !p.Refers()
+	return !p.IsIndex() && !p.IsHelper() && (p.Named || r.Cover(p)) && p.Fault() == nil && !p.Deprecated() && !p.Refers()
 }
 
 // Cover reports whether the page lies in one of the folders.
@@ -55,7 +57,36 @@ func (r Runbooks) Cover(p *Page) bool {
 	return false
 }
 
-var placeholder = regexp.MustCompile(`\{[a-z|]*\}`)
+// Validate reports a location that can't hold or publish anything.
+func (r Runbooks) Validate() error {
+	for _, l := range r {
+		if l.Dir == "" {
+			return errors.New("runbooks: a folder has no dir; write dir: . for the folder of the configuration")
+		}
+		if l.URL == "" {
+			continue // the pages are not published, or nobody knows where
+		}
+		if !strings.HasPrefix(l.URL, "http://") && !strings.HasPrefix(l.URL, "https://") {
+			return fmt.Errorf("runbooks: url %q is no http or https URL", l.URL)
+		}
+		ofPage := false
+		for _, name := range placeholder.FindAllString(Canonical(l.URL), -1) {
+			switch name {
+			case "{alert}", "{alert|lower}", "{path}":
+				ofPage = true
+			case "{dir}", "{branch}":
+			default:
+				return fmt.Errorf("runbooks: url %q has %s, which stands for nothing; there are {alert}, {alert|lower}, {dir}, {path} and {branch}", l.URL, name)
+			}
+		}
+		if !ofPage {
+			return fmt.Errorf("runbooks: url %q is the same for all runbooks: it needs {alert}, {alert|lower} or {path}", l.URL)
+		}
+	}
+	return nil
+}
+
+var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
 // Pattern returns the regular expression of the URLs of the location, as
 // Canonical writes them. Its groups are page, what stands for the alert or its
@@ -83,7 +114,7 @@ func (l Location) Pattern() *regexp.Regexp {
 			group("branch", `[^/]+`)
 		case "{dir}":
 			b.WriteString(`.*`)
-		default:
+		case "{path}":
 			group("page", `.+`)
 		}
 		end = m[1]

@@ -41,3 +41,26 @@ func TestLocation(t *testing.T) {
 		}
 	}
 }
+
+func TestValidate(t *testing.T) {
+	for _, c := range []struct {
+		location Location
+		want     string
+	}{
+		{Location{"docs", "https://a.b/{dir}/{alert|lower}"}, ""},
+		{Location{"docs", "https://a.b/{branch}/{path}"}, ""},
+		{Location{"docs", ""}, ""},
+		{Location{"", "https://a.b/{alert}"}, "runbooks: a folder has no dir; write dir: . for the folder of the configuration"},
+		{Location{"docs", "a.b/{alert}"}, `runbooks: url "a.b/{alert}" is no http or https URL`},
+		{Location{"docs", "https://a.b/{alrt}"}, `runbooks: url "https://a.b/{alrt}" has {alrt}, which stands for nothing; there are {alert}, {alert|lower}, {dir}, {path} and {branch}`},
+		{Location{"docs", "https://a.b/{dir}#{alert}"}, `runbooks: url "https://a.b/{dir}#{alert}" is the same for all runbooks: it needs {alert}, {alert|lower} or {path}`},
+	} {
+		got := ""
+		if err := (Runbooks{c.location}).Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.location, got, c.want)
+		}
+	}
+}

@@ -18,7 +18,6 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
@@ -28,13 +27,13 @@ import (
 type Page struct {
 	Named bool // the user asked for this very file
 
-	file     *source.File
-	problems []*lint.Problem
-	parse    func() *content
+	file    *source.File
+	content func() *content
 }
 
 // A content is what the text of a page parses to.
 type content struct {
+	fault    *Fault
 	headings []Heading
 	links    []Link
 	fences   []Fence
@@ -43,6 +42,12 @@ type content struct {
 	sections []Section
 	anchors  map[string]bool
 	alike    map[string]bool // the anchors as alike writes them
+}
+
+// A Fault is why a page is not read.
+type Fault struct {
+	Span    source.Span
+	Message string
 }
 
 // A Heading is an ATX or setext heading.
@@ -68,6 +73,12 @@ type Fence struct {
 	Open     source.Span // the opening marker and what follows it on the line
 }
 
+// Marker returns the marker that opens the fence, and that is to close it.
+func (f Fence) Marker() string {
+	open := f.Open.Text()
+	return open[:len(open)-len(strings.TrimLeft(open, open[:1]))]
+}
+
 // A Section is a heading and what stands below it, up to the next heading of
 // the same or of a higher level.
 type Section struct {
@@ -79,7 +90,6 @@ type Section struct {
 type block struct {
 	kind   blockKind
 	text   string
-	steps  int  // items of lists in it
 	code   bool // it has code, in a fence or in the text
 	link   bool
 	holder int // index of the heading it stands below, -1 before the first
@@ -90,7 +100,6 @@ type blockKind uint8
 const (
 	prose blockKind = iota
 	fence
-	list
 	table
 	markup // HTML that is no comment
 )
@@ -114,81 +123,61 @@ var Language = lint.Language{
 	},
 }
 
-// Parse reads a page. Named says that the user asked for this very file.
+// Parse reads a page. Named says that the user asked for this very file. Most
+// Markdown files of a repository are no runbooks, so the text is parsed when
+// something of it is first asked for.
 func Parse(f *source.File, named bool) *Page {
-	p := &Page{file: f, Named: named}
-	switch at := invalidUTF8(f.Data); {
-	case len(f.Data) > maxSize:
-		p.problem(f.Span(0, min(1, len(f.Data))), fmt.Sprintf("page has %d KiB, and pages above %d KiB are not read: split it", len(f.Data)>>10, maxSize>>10))
-		p.parse = func() *content { return &content{} }
-	case at >= 0:
-		p.problem(f.Span(at, at+1), fmt.Sprintf("byte 0x%02x is not valid UTF-8: save the page as UTF-8", f.Data[at]))
-		p.parse = func() *content { return &content{} }
-	case deepQuote.MatchString(f.Data):
-		at := deepQuote.FindStringIndex(f.Data)[0]
-		p.problem(f.Span(at, at+1), fmt.Sprintf("quotations are nested more than %d deep, and such a page is not read", maxQuote))
-		p.parse = func() *content { return &content{} }
-	default:
-		// Most Markdown files of a repository are no runbooks and never looked into.
-		p.parse = sync.OnceValue(func() *content { return parse(f) })
-	}
-	return p
-}
-
-var deepQuote = regexp.MustCompile(fmt.Sprintf(`(?:>[ \t]*){%d}`, maxQuote+1))
-
-func (p *Page) problem(at source.Span, message string) {
-	if p.Named || p.InRunbooks() {
-		p.problems = append(p.problems, &lint.Problem{Finding: lint.Finding{Check: "syntax/markdown", Severity: lint.Error, Span: at, Object: p.Object(), Message: p.Object().String() + ": " + message}})
-	}
-}
-
-func invalidUTF8(s string) int {
-	if utf8.ValidString(s) {
-		return -1
-	}
-	for i, r := range s {
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
-				return i
-			}
+	return &Page{file: f, Named: named, content: sync.OnceValue(func() *content {
+		if fault := faultOf(f); fault != nil {
+			return &content{fault: fault}
 		}
+		return parse(f)
+	})}
+}
+
+// deepQuote matches the beginning of a line that opens more than maxQuote
+// quotations, within lists or not.
+var deepQuote = regexp.MustCompile(fmt.Sprintf(`(?m)^(?:[ \t*+\-0-9.)]*>){%d}`, maxQuote+1))
+
+func faultOf(f *source.File) *Fault {
+	if len(f.Data) > maxSize {
+		return &Fault{f.Span(0, 1), fmt.Sprintf("page has %d KiB, and pages above %d KiB are not read: split it", len(f.Data)>>10, maxSize>>10)}
 	}
-	return -1
+	if at := source.InvalidUTF8(f.Data); at >= 0 {
+		return &Fault{f.Span(at, at+1), fmt.Sprintf("byte 0x%02x is not valid UTF-8: save the page as UTF-8", f.Data[at])}
+	}
+	if m := deepQuote.FindStringIndex(f.Data); m != nil {
+		return &Fault{f.Span(m[0], m[0]+1), fmt.Sprintf("quotations are nested more than %d deep, and such a page is not read: quote less deeply", maxQuote)}
+	}
+	return nil
 }
 
 // Source returns the file of the page.
 func (p *Page) Source() *source.File { return p.file }
 
-// Nodes yields the page, and what could not be read of it.
+// Nodes yields the page.
 func (p *Page) Nodes() iter.Seq[any] {
-	return func(yield func(any) bool) {
-		if !yield(p) {
-			return
-		}
-		for _, problem := range p.problems {
-			if !yield(problem) {
-				return
-			}
-		}
-	}
+	return func(yield func(any) bool) { yield(p) }
 }
 
-// Count counts the page if it is evidently a runbook: by its folder, because the
-// user named it, or by two of the usual sections.
+// Fault returns why the page is not read, or nil.
+func (p *Page) Fault() *Fault { return p.content().fault }
+
+// Count counts the page if the user named it, and as a runbook if it is evidently
+// one: by its folder, because it was named, or by two of the usual sections.
 func (p *Page) Count(c *lint.Counts) {
-	if p.IsIndex() || p.IsHelper() {
-		return
-	}
 	sections := 0
 	for _, n := range FourSections {
 		if strings.Contains(p.file.Data, "## "+n.Name) {
 			sections++
 		}
 	}
-	if p.Named || p.InRunbooks() || sections >= 2 {
-		c.Files++
+	isRunbook := !p.IsIndex() && !p.IsHelper() && !p.inDeprecated() && (p.Named || p.InRunbooks() || sections >= 2)
+	if isRunbook {
 		c.Runbooks++
+	}
+	if isRunbook || p.Named {
+		c.Files++
 	}
 }
 
@@ -277,7 +266,7 @@ func (p *Page) Deprecated() bool {
 // and a sentence with a link.
 func (p *Page) Refers() bool {
 	const longest = 400 // bytes
-	c := p.parse()
+	c := p.content()
 	return len(c.headings) <= 1 && len(c.links) > 0 && len(c.blocks) <= 2 && len(p.file.Data) <= longest
 }
 
@@ -286,16 +275,16 @@ func (p *Page) inDeprecated() bool {
 }
 
 // Headings returns the headings of the page.
-func (p *Page) Headings() []Heading { return p.parse().headings }
+func (p *Page) Headings() []Heading { return p.content().headings }
 
 // Links returns the links and images of the page.
-func (p *Page) Links() []Link { return p.parse().links }
+func (p *Page) Links() []Link { return p.content().links }
 
 // Fences returns the fenced blocks of code of the page.
-func (p *Page) Fences() []Fence { return p.parse().fences }
+func (p *Page) Fences() []Fence { return p.content().fences }
 
 // Comments returns the HTML comments of the page that are blocks of their own.
-func (p *Page) Comments() []source.Span { return p.parse().comments }
+func (p *Page) Comments() []source.Span { return p.content().comments }
 
 // Title returns the first heading of level 1, and whether there is one.
 func (p *Page) Title() (Heading, bool) {
@@ -309,7 +298,7 @@ func (p *Page) Title() (Heading, bool) {
 
 // Sections returns the sections that have a heading of their own outside lists
 // and quotations, the title of the page included.
-func (p *Page) Sections() []Section { return p.parse().sections }
+func (p *Page) Sections() []Section { return p.content().sections }
 
 func (c *content) makeSections() {
 	first := func(holder int) int {
@@ -327,14 +316,28 @@ func (c *content) makeSections() {
 	}
 }
 
+// Anchors returns the anchors of the headings.
+func (p *Page) Anchors() []string {
+	var anchors []string
+	for _, h := range p.Headings() {
+		anchors = append(anchors, h.Anchor)
+	}
+	return anchors
+}
+
+// githubLines matches the fragments by which GitHub leads to lines of the source.
+var githubLines = regexp.MustCompile(`^L\d+(?:C\d+)?(?:-L\d+(?:C\d+)?)?$`)
+
 // HasAnchor reports whether a fragment leads to a place of the page: a heading,
-// or an element of HTML that has it as its id or name.
-func (p *Page) HasAnchor(fragment string) bool { return p.parse().anchors[fragment] }
+// an element of HTML that has it as its id or name, or a line of the source.
+func (p *Page) HasAnchor(fragment string) bool {
+	return p.content().anchors[strings.TrimPrefix(fragment, "user-content-")] || githubLines.MatchString(fragment)
+}
 
 // HasAnchorLike is HasAnchor but for case and punctuation, in which the anchors
 // of site generators differ from those of GitHub.
 func (p *Page) HasAnchorLike(fragment string) bool {
-	return p.HasAnchor(fragment) || p.parse().alike[alike(fragment)]
+	return p.HasAnchor(fragment) || p.content().alike[alike(fragment)]
 }
 
 func alike(anchor string) string {
@@ -358,6 +361,20 @@ func (c *content) makeAnchors(data string) {
 	for _, m := range ownAnchor.FindAllStringSubmatch(data, -1) {
 		c.anchors[m[1]] = true
 	}
+}
+
+// Pages are the Markdown files of a run by their path.
+type Pages map[string]*Page
+
+// PagesOf returns the Markdown files of the project.
+func PagesOf(project *lint.Project) Pages {
+	return lint.Derive(project, func(project *lint.Project) Pages {
+		m := Pages{}
+		for page := range lint.All[*Page](project) {
+			m[path.Clean(page.file.Path)] = page
+		}
+		return m
+	})
 }
 
 // Text returns the words of the section, without its heading and its code fences.
@@ -390,16 +407,6 @@ func (s Section) HasCode() bool {
 func (s Section) HasLink() bool {
 	for _, b := range s.blocks {
 		if b.link {
-			return true
-		}
-	}
-	return false
-}
-
-// HasFence reports whether the section has a fenced block of code.
-func (s Section) HasFence() bool {
-	for _, b := range s.blocks {
-		if b.kind == fence {
 			return true
 		}
 	}

@@ -59,6 +59,8 @@ func TestPage(t *testing.T) {
 			`1:53 link https://b.example/x "https://b.example/x"`, `2:1 link ../r.md "[r]"`}},
 		{"code is no link", "`[a](b)`\n\n```\n[a](b)\n```\n", []string{"3:1 fence \"```\" \"[a](b)\\n\" closed=true"}},
 		{"other alphabets", "# 含義 (x)\n\ntext\n", []string{`1:3 h1 "含義 (x)" #含義-x`}},
+		{"escapes in links", "[a](a\\_b.md) [c](c&amp;d.md)\n", []string{`1:5 link a_b.md "a\\_b.md"`, `1:18 link c&d.md "c&amp;d.md"`}},
+		{"images in HTML are content", "## A\n\n<img src=x><img src=y>\n\n## B\n\n<!-- c -->\n", []string{`1:4 h2 "A" #a`, `5:4 h2 "B" #b`, "empty B"}},
 		{"nothing", "", nil},
 		{"empty heading", "#\n\ntext\n", []string{"1:1 h1 \"#\" #"}},
 	} {
@@ -71,24 +73,36 @@ func TestPage(t *testing.T) {
 	}
 }
 
-func TestUnreadable(t *testing.T) {
-	for _, c := range []struct {
-		path, data, want string
-	}{
-		{"runbooks/A.md", "# A\n\xff\n", "runbooks/A.md:2:1: runbook A: byte 0xff is not valid UTF-8: save the page as UTF-8"},
-		{"runbooks/A.md", strings.Repeat("x", 20<<20), "runbooks/A.md:1:1: runbook A: page has 20480 KiB, and pages above 256 KiB are not read: split it"},
-		{"runbooks/A.md", "# A\n\n" + strings.Repeat("> ", 100), "runbooks/A.md:3:1: runbook A: quotations are nested more than 64 deep, and such a page is not read"},
-		{"docs/A.md", "\xff", ""},
+func TestFault(t *testing.T) {
+	for _, c := range []struct{ data, want string }{
+		{"# A\n\xff\n", "runbooks/A.md:2:1: byte 0xff is not valid UTF-8: save the page as UTF-8"},
+		{strings.Repeat("x", 20<<20), "runbooks/A.md:1:1: page has 20480 KiB, and pages above 256 KiB are not read: split it"},
+		{"# A\n\n" + strings.Repeat("> ", 100), "runbooks/A.md:3:1: quotations are nested more than 64 deep, and such a page is not read: quote less deeply"},
+		{"- 1. " + strings.Repeat(">", 100), "runbooks/A.md:1:1: quotations are nested more than 64 deep, and such a page is not read: quote less deeply"},
+		{"# A\n\nDone [" + strings.Repeat(">", 100) + "]\n", ""},
+		{"# A\n\ufffd\n", ""},
 	} {
-		p := Parse(source.NewFileString(c.path, c.data), false)
+		p := Parse(source.NewFileString("runbooks/A.md", c.data), false)
 		got := ""
-		for _, problem := range p.problems {
-			got += fmt.Sprintf("%s: %s", problem.Span(), problem.Message)
+		if f := p.Fault(); f != nil {
+			got = fmt.Sprintf("%s: %s", f.Span, f.Message)
 		}
 		if got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 		p.Sections()
+	}
+}
+
+func TestHasAnchor(t *testing.T) {
+	p := Parse(source.NewFileString("A.md", "# A b\n\n<a name='own'></a>\n\n## C {#set}\n"), false)
+	for fragment, want := range map[string]bool{
+		"a-b": true, "user-content-a-b": true, "own": true, "set": true, "L10": true, "L10C2-L20": true,
+		"A-b": false, "ow": false, "L": false, "Lx": false, "": false,
+	} {
+		if got := p.HasAnchor(fragment); got != want {
+			t.Errorf("#%s: %t, want %t", fragment, got, want)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 
 	"github.com/monitoringlinter/monitoringlinter/lint/source"
 )
@@ -42,15 +43,11 @@ func withoutFrontMatter(s string) string {
 		line := firstLine(s[i:])
 		end := i + len(line)
 		if i > at && strings.TrimRight(line, " \t") == marker {
-			blank := func(r rune) rune {
-				if r == '\n' || r == '\r' {
-					return r
-				}
-				return ' '
-			}
 			head := []byte(s[:end])
-			for j := range head {
-				head[j] = byte(blank(rune(head[j])))
+			for j, c := range head {
+				if c != '\n' && c != '\r' {
+					head[j] = ' '
+				}
 			}
 			return string(head) + s[end:]
 		}
@@ -80,14 +77,13 @@ func (p *parser) top(n ast.Node) {
 		p.walk(n, &b, false)
 		return
 	case *ast.HTMLBlock:
-		if p.html(n) {
-			return
+		if !p.html(n) {
+			b.kind = markup
+			p.blocks = append(p.blocks, b)
 		}
-		b.kind = markup
+		return
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
 		b.kind = fence
-	case *ast.List:
-		b.kind = list
 	case *east.Table:
 		b.kind = table
 	case *ast.ThematicBreak, *ast.LinkReferenceDefinition:
@@ -155,8 +151,10 @@ func (p *parser) walk(n ast.Node, b *block, nested bool) {
 			if !p.html(n) {
 				b.code = true
 			}
-		case *ast.ListItem:
-			b.steps++
+		case *ast.RawHTML:
+			if n.Segments.Len() > 0 && !strings.HasPrefix(string(n.Segments.Value(p.data)), "<!--") {
+				b.code = true
+			}
 		case *ast.Text:
 			words.Write(n.Segment.Value(p.data))
 			if n.SoftLineBreak() || n.HardLineBreak() {
@@ -257,7 +255,8 @@ func (p *parser) link(n ast.Node, destination string) {
 	} else {
 		end = start + max(1, len(firstLine(window)))
 	}
-	p.links = append(p.links, Link{destination, p.file.Span(start, min(end, len(p.data)))})
+	written := util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations([]byte(destination))))
+	p.links = append(p.links, Link{string(written), p.file.Span(start, min(end, len(p.data)))})
 }
 
 func (p *parser) fence(n *ast.FencedCodeBlock) {

@@ -3,9 +3,11 @@
 package checks
 
 import (
+	"cmp"
 	"fmt"
+	"io/fs"
 	"net/url"
-	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -63,6 +65,9 @@ type alertRunbookMissing struct {
 	Annotation string           `yaml:"annotation" doc:"Name of the annotation that holds the URL."`
 }
 
+// Validate reports options that make no sense.
+func (o alertRunbookMissing) Validate() error { return o.Runbooks.Validate() }
+
 func checkAlertRunbookMissing(p *lint.Pass, project *lint.Project, o alertRunbookMissing) {
 	var links []alertRunbookLink
 	for r := range lint.All[*rules.Rule](project) {
@@ -74,16 +79,14 @@ func checkAlertRunbookMissing(p *lint.Pass, project *lint.Project, o alertRunboo
 			links = append(links, alertRunbookLink{r, e, u})
 		}
 	}
+	var locations []*alertRunbookLocation
 	for _, l := range o.Runbooks {
 		if l.URL != "" {
-			l := alertRunbookLocation{Location: l, pattern: l.Pattern(), urls: map[string]bool{}}
-			for page := range lint.All[*runbook.Page](project) {
-				if rel, ok := l.Rel(page); ok {
-					l.add(page, rel)
-				}
-			}
-			l.check(p, links)
+			locations = append(locations, newAlertRunbookLocation(project, l))
 		}
+	}
+	for _, link := range links {
+		checkAlertRunbookLocations(p, link, locations)
 	}
 	alertRunbookFragments(p, links)
 }
@@ -100,74 +103,139 @@ func (l alertRunbookLink) report(p *lint.Pass, severity lint.Severity, format st
 		Message: fmt.Sprintf("%s %s ", l.rule.Object(), l.entry.Key.Value) + fmt.Sprintf(format, args...)})
 }
 
-// An alertRunbookLocation is a folder with the pages of the run in it.
+// An alertRunbookLocation is a folder, and the pages that are in it.
 type alertRunbookLocation struct {
 	runbook.Location
 	pattern *regexp.Regexp
-	root    string // what stands before the path of a page below the folder
-	rels    []string
+	roots   map[string]bool // where the folder lies
+	files   map[string]bool // paths below it
 	urls    map[string]bool
+	walked  bool
 }
 
-func (l *alertRunbookLocation) add(page *runbook.Page, rel string) {
-	l.root = strings.TrimSuffix(page.Source().Path, rel)
-	l.rels = append(l.rels, rel)
+func newAlertRunbookLocation(project *lint.Project, at runbook.Location) *alertRunbookLocation {
+	l := &alertRunbookLocation{Location: at, pattern: at.Pattern(), roots: map[string]bool{}, files: map[string]bool{}, urls: map[string]bool{}}
+	for page := range lint.All[*runbook.Page](project) {
+		if rel, ok := l.Rel(page); ok {
+			l.roots[strings.TrimSuffix(path.Clean(page.Source().Path), rel)] = true
+			l.add(rel)
+		}
+	}
+	return l
+}
+
+func (l *alertRunbookLocation) add(rel string) {
+	l.files[rel] = true
 	l.urls[l.Published(rel)] = true
 }
 
-func (l *alertRunbookLocation) check(p *lint.Pass, links []alertRunbookLink) {
-	if len(l.rels) == 0 {
+// walk adds the pages that are on disk only: a run on a few files, as before a
+// commit, does not have all of them.
+func (l *alertRunbookLocation) walk() {
+	if l.walked {
 		return
 	}
-	var names []string
-	for _, rel := range l.rels {
-		names = append(names, strings.TrimSuffix(rel[strings.LastIndexByte(rel, '/')+1:], ".md"))
+	l.walked = true
+	for root := range l.roots {
+		dir := filepath.FromSlash(cmp.Or(root, "."))
+		_ = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return nil // what can't be read is not there
+			case e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules"):
+				return fs.SkipDir
+			}
+			if rel, err := filepath.Rel(dir, name); err == nil && !e.IsDir() && strings.EqualFold(filepath.Ext(name), ".md") {
+				l.add(filepath.ToSlash(rel))
+			}
+			return nil
+		})
 	}
-	slices.Sort(names)
-	branch := l.pattern.SubexpIndex("branch")
-	for _, link := range links {
-		u := runbook.Canonical(link.url)
-		m := l.pattern.FindStringSubmatchIndex(u)
-		page := l.pattern.SubexpIndex("page")
-		if m == nil || page < 0 {
+}
+
+// match returns the part of a URL that stands for the page, the URL as Published
+// writes it, and whether it is one of the location.
+func (l *alertRunbookLocation) match(u string) (page, published string, ok bool) {
+	u = runbook.Canonical(u)
+	m := l.pattern.FindStringSubmatchIndex(u)
+	if m == nil {
+		return "", "", false
+	}
+	i := 2 * l.pattern.SubexpIndex("page")
+	page = u[m[i]:m[i+1]]
+	if i := 2 * l.pattern.SubexpIndex("branch"); i >= 0 {
+		u = u[:m[i]] + "{branch}" + u[m[i+1]:]
+	}
+	if plain, err := url.PathUnescape(u); err == nil {
+		u = plain
+	}
+	if plain, err := url.PathUnescape(page); err == nil {
+		page = plain
+	}
+	return page, u, true
+}
+
+// checkAlertRunbookLocations reports a link that none of the locations publishes
+// whose URLs look like it.
+func checkAlertRunbookLocations(p *lint.Pass, link alertRunbookLink, locations []*alertRunbookLocation) {
+	var first *alertRunbookLocation
+	var page string
+	for _, l := range locations {
+		name, u, ok := l.match(link.url)
+		if !ok {
 			continue
 		}
-		name := u[m[2*page]:m[2*page+1]]
-		if branch >= 0 {
-			u = u[:m[2*branch]] + "{branch}" + u[m[2*branch+1]:]
+		if len(l.roots) == 0 {
+			return // the run has nothing of that folder
 		}
-		if plain, err := url.PathUnescape(name); err == nil {
-			name = plain
-			u, _ = url.PathUnescape(u)
+		if !l.urls[u] {
+			l.walk()
 		}
 		if l.urls[u] {
-			continue
+			return
 		}
-		file := name
-		if !strings.Contains(l.URL, "{path}") {
-			file += ".md"
+		if first == nil {
+			first, page = l, name
 		}
-		// A run on a few files, as before a commit, does not have all pages; a
-		// page that is there only for a disk that ignores case is not there.
-		if at := filepath.FromSlash(l.root + file); filepath.IsLocal(at) && !strings.Contains(l.URL, "{alert|lower}") {
-			if _, err := os.Stat(at); err == nil && !slices.ContainsFunc(l.rels, func(rel string) bool { return strings.EqualFold(rel, file) }) {
-				continue
-			}
-		}
-		if strings.Contains(l.URL, "{dir}") && slices.Contains(names, name) {
-			link.report(p, lint.Unset, "leads to another folder than that of '%s.md': the page is published under another URL", name)
-			continue
-		}
-		fault := fmt.Sprintf("leads to a runbook that does not exist: there is no '%s' in %s", file, l.Dir)
-		if near, ok := near.Name(name, names); ok {
-			how := "seems to be meant"
-			if strings.EqualFold(near, name) {
-				how = "is there in another case, and URLs tell the two apart"
-			}
-			fault += fmt.Sprintf("; '%s.md' %s", near, how)
-		}
-		link.report(p, lint.Unset, "%s", fault)
 	}
+	if first != nil {
+		link.report(p, lint.Unset, "%s", first.fault(page))
+	}
+}
+
+func (l *alertRunbookLocation) fault(page string) string {
+	file := l.file(page)
+	var known []string // as the URL has them
+	for rel := range l.files {
+		if strings.Contains(l.URL, "{path}") {
+			known = append(known, rel)
+		} else {
+			known = append(known, strings.TrimSuffix(path.Base(rel), path.Ext(rel)))
+		}
+	}
+	slices.Sort(known)
+	if strings.Contains(l.URL, "{dir}") && slices.ContainsFunc(known, func(name string) bool {
+		return name == page || strings.Contains(l.URL, "{alert|lower}") && strings.ToLower(name) == page
+	}) {
+		return fmt.Sprintf("leads to another folder than that of '%s': write the folder of the page in %s", file, l.Dir)
+	}
+	fault := fmt.Sprintf("leads to a runbook that does not exist: there is no '%s' in %s", file, l.Dir)
+	near, ok := near.Name(page, known)
+	switch {
+	case !ok:
+		return fault + "; add the page, or mend the URL"
+	case strings.EqualFold(near, page):
+		return fmt.Sprintf("%s; '%s' is there in another case, and URLs tell the two apart", fault, l.file(near))
+	}
+	return fmt.Sprintf("%s; '%s' seems to be meant", fault, l.file(near))
+}
+
+// file returns the name of the file that a URL has as name.
+func (l *alertRunbookLocation) file(name string) string {
+	if strings.Contains(l.URL, "{path}") {
+		return name
+	}
+	return name + ".md"
 }
 
 var githubPage = regexp.MustCompile(`^https://github\.com/[^/]+/[^/]+/(?:blob|tree)/[^/]+/(.+\.md)#(.+)$`)
@@ -176,7 +244,6 @@ var githubPage = regexp.MustCompile(`^https://github\.com/[^/]+/[^/]+/(?:blob|tr
 // GitHub. That the page of the same path in the run is the one that is linked
 // to shows in that another alert links to one of its headings.
 func alertRunbookFragments(p *lint.Pass, links []alertRunbookLink) {
-	var pages map[string]*runbook.Page
 	type target struct {
 		link     alertRunbookLink
 		page     *runbook.Page
@@ -188,14 +255,8 @@ func alertRunbookFragments(p *lint.Pass, links []alertRunbookLink) {
 		if m == nil {
 			continue
 		}
-		if pages == nil {
-			pages = map[string]*runbook.Page{}
-			for page := range lint.All[*runbook.Page](p.Project) {
-				pages[page.Source().Path] = page
-			}
-		}
 		fragment, err := url.PathUnescape(m[2])
-		if page := pages[m[1]]; page != nil && err == nil {
+		if page := runbook.PagesOf(p.Project)[m[1]]; page != nil && err == nil {
 			base, _, _ := strings.Cut(l.url, "#")
 			found[base] = append(found[base], target{l, page, fragment})
 		}
@@ -208,12 +269,8 @@ func alertRunbookFragments(p *lint.Pass, links []alertRunbookLink) {
 			if t.page.HasAnchor(t.fragment) {
 				continue
 			}
-			var anchors []string
-			for _, h := range t.page.Headings() {
-				anchors = append(anchors, h.Anchor)
-			}
-			hint := ""
-			if near, ok := near.Name(t.fragment, anchors); ok {
+			hint := "; link to a heading of that page, or add this one"
+			if near, ok := near.Name(t.fragment, t.page.Anchors()); ok {
 				hint = fmt.Sprintf("; '#%s' is there", near)
 			}
 			t.link.report(p, lint.Warning, "leads to the heading '#%s', which %s does not have%s", t.fragment, t.page.Source().Path, hint)

@@ -3,9 +3,11 @@
 package checks
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/monitoringlinter/monitoringlinter/lint"
+	"github.com/monitoringlinter/monitoringlinter/lint/source"
 	"github.com/monitoringlinter/monitoringlinter/rules/promql"
 	"github.com/monitoringlinter/monitoringlinter/runbook"
 )
@@ -40,16 +42,14 @@ func checkCode(p *lint.Pass, page *runbook.Page, o code) {
 	}
 	for _, f := range page.Fences() {
 		if !f.Closed {
-			p.Reportf(f.Open, "%s has a code fence that is never closed, so that the rest of the page is code: close it with %s", page.Object(), f.Open.Text()[:3])
+			p.Reportf(f.Open, "%s has a code fence that is never closed, so that the rest of the page is code: close it with %s", page.Object(), f.Marker())
 			continue
 		}
-		body := f.Body.Value
-		if f.Language != "promql" || strings.TrimSpace(body) == "" || strings.ContainsAny(body, "$…") ||
-			strings.Contains(body, "{{") || strings.Contains(body, "...") || strings.Contains(body, "<") && strings.Contains(body, ">") && !strings.ContainsAny(body, "()[]") {
+		if f.Language != "promql" || !hasQuery(f.Body.Value) || toFillIn.MatchString(f.Body.Value) {
 			continue
 		}
 		whole := promql.Parse(f.Body)
-		if whole.Root != nil || each(f, "\n\n") || each(f, "\n") {
+		if whole.Root != nil || each(f.Body, paragraphs) || each(f.Body, lines) {
 			continue
 		}
 		for _, e := range whole.Errors[:min(1, len(whole.Errors))] {
@@ -58,14 +58,31 @@ func checkCode(p *lint.Pass, page *runbook.Page, o code) {
 	}
 }
 
+var (
+	// toFillIn matches what shows that a block is not to be taken as it stands.
+	toFillIn   = regexp.MustCompile(`\$|…|\.\.\.|\{\{|<[\pL_][^<>=\n]*>`)
+	paragraphs = regexp.MustCompile(`\r?\n[ \t]*\r?\n`)
+	lines      = regexp.MustCompile(`\r?\n`)
+)
+
+// hasQuery reports whether a text is more than blanks and comments.
+func hasQuery(s string) bool {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			return true
+		}
+	}
+	return false
+}
+
 // each reports whether the parts of a block are expressions on their own.
-func each(f runbook.Fence, separator string) bool {
+func each(body source.Text, separator *regexp.Regexp) bool {
 	start := 0
-	for part := range strings.SplitSeq(f.Body.Value, separator) {
-		if strings.TrimSpace(part) != "" && promql.Parse(f.Body.Slice(start, start+len(part))).Root == nil {
+	for _, m := range append(separator.FindAllStringIndex(body.Value, -1), []int{len(body.Value), len(body.Value)}) {
+		if part := body.Slice(start, m[0]); hasQuery(part.Value) && promql.Parse(part).Root == nil {
 			return false
 		}
-		start += len(part) + len(separator)
+		start = m[1]
 	}
 	return true
 }

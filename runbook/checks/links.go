@@ -57,19 +57,6 @@ type links struct {
 	Runbooks runbook.Runbooks `yaml:"runbooks" shared:"runbooks" doc:"Folders of runbooks and the URLs they are published under."`
 }
 
-// pages are the Markdown files of the run by their path.
-type pages map[string]*runbook.Page
-
-func pagesOf(p *lint.Pass) pages {
-	return lint.Derive(p.Project, func(project *lint.Project) pages {
-		m := pages{}
-		for page := range lint.All[*runbook.Page](project) {
-			m[path.Clean(page.Source().Path)] = page
-		}
-		return m
-	})
-}
-
 func checkLinks(p *lint.Pass, page *runbook.Page, o links) {
 	if !page.Named && !o.Runbooks.Cover(page) || page.Deprecated() {
 		return
@@ -91,14 +78,14 @@ func checkLinks(p *lint.Pass, page *runbook.Page, o links) {
 			if ext != ".md" && ext != ".markdown" || !filepath.IsLocal(filepath.FromSlash(name)) {
 				continue
 			}
-			target = pagesOf(p)[name]
+			target = runbook.PagesOf(p.Project)[name]
 			if target == nil {
 				if _, err := os.Stat(filepath.FromSlash(name)); err == nil {
 					continue // there, and not of the run
 				}
 				hint := ""
 				if found++; found <= hinted {
-					hint = nearest(pagesOf(p), name)
+					hint = nearest(runbook.PagesOf(p.Project), name)
 				}
 				p.Reportf(l.Span, "%s links to '%s', which does not exist%s", page.Object(), u.Path, hint)
 				continue
@@ -123,31 +110,23 @@ func hasAnchor(page *runbook.Page, fragment string) bool {
 }
 
 func nearestAnchor(page *runbook.Page, fragment string) string {
-	var anchors []string
-	for _, h := range page.Headings() {
-		anchors = append(anchors, h.Anchor)
-	}
-	if name, ok := near.Name(fragment, anchors); ok {
+	if name, ok := near.Name(fragment, page.Anchors()); ok {
 		return fmt.Sprintf(": '#%s' seems to be meant", name)
 	}
 	return ""
 }
 
 // nearest says which page of the same folder seems to be meant.
-func nearest(all pages, name string) string {
+func nearest(all runbook.Pages, name string) string {
 	var candidates []string
 	for other := range all {
 		if path.Dir(other) == path.Dir(name) {
 			candidates = append(candidates, path.Base(other))
 		}
 	}
-	if other, ok := near.Name(path.Base(name), sorted(candidates)); ok {
+	slices.Sort(candidates)
+	if other, ok := near.Name(path.Base(name), candidates); ok {
 		return fmt.Sprintf(": '%s' seems to be meant", other)
 	}
 	return ""
-}
-
-func sorted(s []string) []string {
-	slices.Sort(s)
-	return s
 }

@@ -20,7 +20,7 @@ var _ = add(lint.Check{
 
 The sections are headings of level 2, each once and in the order of the option sections. A number before the name, a colon after it and words that follow it do not matter; neither does upper or lower case. What stands in a code fence or in an HTML comment is no heading: a comment ends at --> only, and one that is closed with > hides what follows.
 
-Without the option runbooks, the pages in folders called runbooks are looked at that have one of the sections, or the name of an alert of the run.`,
+Without the option runbooks, the pages in folders called runbooks are looked at that have one of the sections, or the name of an alert of the run; and of other pages that are named on the command line, those that have two of the sections or that name.`,
 		Bad: `-- runbooks/QueueStuck.md --
 # QueueStuck
 
@@ -127,24 +127,38 @@ func expected(p *lint.Pass, page *runbook.Page, locations runbook.Runbooks, sect
 	if len(locations) > 0 && locations.Cover(page) || isAlert(p, page.Name()) {
 		return true
 	}
-	for _, s := range page.Sections() {
-		for _, name := range sections {
-			if s.Level <= 3 && name.Is(s.Heading.Text) {
-				return true
-			}
+	found := 0
+	for _, name := range sections {
+		if _, ok := page.FindSection(name); ok || len(elsewhere(page, name)) == 1 {
+			found++
 		}
 	}
-	return false
+	if !locations.Cover(page) {
+		// Of the pages that are merely named, many have a heading such as Impact.
+		return found >= min(2, len(sections))
+	}
+	return found > 0
+}
+
+// elsewhere returns the headings of a section that have not level 2. More than
+// one are those of a page about several alerts.
+func elsewhere(page *runbook.Page, name runbook.SectionName) []runbook.Section {
+	var out []runbook.Section
+	for _, s := range page.Sections() {
+		if s.Level != 2 && s.Level <= 3 && name.Is(s.Heading.Text) && len(s.Heading.Text) <= len(name.Name)+2 {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // explained reports that a page lacks a section at the place that shows why, and
 // whether there is one.
 func explained(page *runbook.Page, name runbook.SectionName, all []runbook.SectionName, report func(lint.Finding)) bool {
-	for _, s := range page.Sections() {
-		if s.Level != 2 && name.Is(s.Heading.Text) && len(s.Heading.Text) <= len(name.Name)+2 {
-			report(lint.Finding{Span: s.Span, Message: fmt.Sprintf("has the section '%s' at level %d: write it with ##", s.Heading.Text, s.Level)})
-			return true
-		}
+	if found := elsewhere(page, name); len(found) == 1 {
+		s := found[0]
+		report(lint.Finding{Span: s.Span, Message: fmt.Sprintf("has the section '%s' at level %d: write it with ##", s.Heading.Text, s.Level)})
+		return true
 	}
 	for _, c := range page.Comments() {
 		for line := range strings.Lines(c.Text()) {

@@ -2,7 +2,10 @@
 
 package checks
 
-import "github.com/monitoringlinter/monitoringlinter/lint"
+import (
+	"github.com/monitoringlinter/monitoringlinter/lint"
+	"github.com/monitoringlinter/monitoringlinter/runbook"
+)
 
 var _ = add(lint.Check{
 	ID:       "syntax/markdown",
@@ -16,5 +19,18 @@ var _ = add(lint.Check{
 		Since:   "v0.1.0",
 		Refs:    []string{"https://spec.commonmark.org/0.31.2/#characters-and-lines"},
 	},
-	Run: lint.Problems(),
+	Run: lint.With(syntaxMarkdown{}, checkSyntaxMarkdown),
 })
+
+type syntaxMarkdown struct {
+	Runbooks runbook.Runbooks `yaml:"runbooks" shared:"runbooks" doc:"Folders of runbooks and the URLs they are published under."`
+}
+
+func checkSyntaxMarkdown(p *lint.Pass, page *runbook.Page, o syntaxMarkdown) {
+	if !page.Named && !o.Runbooks.Cover(page) {
+		return
+	}
+	if fault := page.Fault(); fault != nil {
+		p.Reportf(fault.Span, "%s: %s", page.Object(), fault.Message)
+	}
+}
